@@ -10,6 +10,7 @@ import { DomainError } from '../../src/kernel/errors.ts';
 import type { Actor, Cause, OriginatingCall } from '../../src/platform/cause.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import { hasMoved } from '../../src/platform/transitions.ts';
+import { passkeyName } from '../../src/usecases/identity/passkey-name.ts';
 import type { Vault } from '../../src/vault/vault.ts';
 
 export type DecisionDeps = {
@@ -31,11 +32,17 @@ export type DecidedRecord = {
 export async function causeOfDecision(deps: DecisionDeps, record: DecidedRecord, decision: Decision): Promise<Cause> {
   if (decision.actor === 'signal' && decision.decision === 'approve' && !deps.signalsMayApprove) throw signalsAreOff();
   if (decision.actor !== 'signal') await assertSigned(deps, record, decision);
-  const actor: Actor =
-    decision.actor === 'signal' ? { kind: 'signal', by: decision.by } : { kind: decision.actor, id: decision.by };
+  const actor = await actorOf(deps, decision);
   const { causeId, requestId, runId } = decision;
   const call = actor.kind === 'signal' ? await record.origin() : { requestId, runId };
   return { causeId, requestId: call.requestId, runId: call.runId ?? undefined, actor, at: await deps.clock.now() };
+}
+
+async function actorOf({ database }: DecisionDeps, { actor, by }: Decision): Promise<Actor> {
+  if (actor === 'signal') return { kind: 'signal', by };
+  if (actor === 'key') return { kind: 'key', id: by };
+  const name = await passkeyName(database.read(), by);
+  return { kind: 'passkey', id: by, ...(name === null ? {} : { name }) };
 }
 
 /** A decision that has moved the record before may arrive again, however late. */

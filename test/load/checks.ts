@@ -148,7 +148,7 @@ const checks: readonly Check[] = [
   {
     what: 'each decision belongs to one authorization, and each authorization has one decision',
     sql: `select coalesce(d.transaction_id, e.transaction_id) as id, d.decisions, e.authorizations
-          from (select transaction_id, count(*) as decisions from decisions group by 1) d
+          from (select transaction_id, count(*) as decisions from decisions where message_kind = 'authorization' group by 1) d
           full join (select transaction_id, count(*) as authorizations from transaction_events
                      where kind = 'authorization' group by 1) e using (transaction_id)
           where d.decisions is distinct from 1 or e.authorizations is distinct from 1`,

@@ -3,7 +3,7 @@
  * gives configured answers. A hold is open from its approval to its reversal.
  * @module
  */
-import { createHmac } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -96,9 +96,13 @@ const usual = (message: NetworkMessage): Answer =>
   message.kind === 'authorizations' ? approves(message) : { status: 200, body: { transactionId: 'tx_1' } };
 
 function isSigned({ method, url, headers }: IncomingMessage, raw: string): boolean {
-  const parts = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(headers['x-network-signature']));
-  const [, seconds = '', mac] = parts ?? [];
+  const parts = /^t=(\d+),(v[12])=([0-9a-f]{64})$/.exec(String(headers['x-network-signature']));
+  const [, seconds = '', version, mac] = parts ?? [];
   const isRecent = Math.abs(Date.now() / 1000 - Number(seconds)) < 300;
-  const expected = createHmac('sha256', networkKey).update(`${seconds}.${method} ${url}.${raw}`).digest('hex');
-  return isRecent && expected === mac;
+  const digest = `sha-256=:${createHash('sha256').update(raw).digest('base64')}:`;
+  const byBody = `${seconds}.${method} ${url}.${raw}`;
+  const byDigest = `v2.${seconds}.${method} ${url}.${digest}`;
+  const signed = version === 'v2' ? byDigest : byBody;
+  const expected = createHmac('sha256', networkKey).update(signed).digest('hex');
+  return isRecent && expected === mac && (version === 'v1' || headers['content-digest'] === digest);
 }

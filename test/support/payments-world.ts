@@ -178,6 +178,8 @@ export function networkOf(world: Pick<World, 'apiUrl' | 'networkKey'>) {
     authorizationOf,
     authorize: (payer: Payer, over: Record<string, unknown> = {}) =>
       send<Authorized>('authorizations', authorizationOf(payer, over)),
+    increment: (payer: Payer, over: Record<string, unknown>) =>
+      send<Authorized>('increments', { id: `inc_${randomUUID()}`, cardRef: payer.cardRef, amountCents: 500, ...over }),
     clear: (payer: Payer, over: Record<string, unknown>) =>
       send<{ transactionId: string | null }>('clearings', {
         id: `clr_${randomUUID()}`,

@@ -30,20 +30,28 @@ create or replace function funding_source_of(a agents) returns text language sql
   select case a.funding when 'budget' then 'agent:' || a.id else 'wallet:' || a.wallet_id end
 $$;
 
+/* The intent that a declined charge was for, once it is approved or collected nevertheless: the permission to let it pass
+   once, else the one that its decision names. */
+create or replace function intent_meant(p_transaction text) returns text language sql stable as $$
+  select coalesce(
+    (select i.id from intents i where i.allows_once_of = p_transaction and i.status = 'approved'),
+    (select d.intent_id from decisions d where d.transaction_id = p_transaction and d.intent_id is not null limit 1))
+$$;
+
 /* The locks of a booking on a payment, in the common order: agent's spending, agent, card, intent; the transaction
    and then the ledger accounts are the caller's. The agent stands still, so that it is known whether it is closed. */
 create or replace function lock_payment(p_transaction text) returns void language plpgsql as $$
 declare
   v record;
 begin
-  -- A charge that was declined belongs to no intent, and its clearing completes the one that it was for.
-  select t.agent_id, t.card_id, coalesce(t.intent_id, (
-      select d.intent_id from decisions d where d.transaction_id = t.id and d.intent_id is not null limit 1)) as intent_id
-    into v from transactions t where t.id = p_transaction;
+  select t.agent_id, t.card_id into v from transactions t where t.id = p_transaction;
   perform lock_spending(v.agent_id);
   perform 1 from agents where id = v.agent_id for share;
   perform 1 from cards where id = v.card_id for no key update;
-  perform 1 from intents where id = v.intent_id for no key update;
+  -- A charge that was declined belongs to no intent, and its clearing completes the one that it was for. Read only now,
+  -- because a permission for it may have been given while the agent's spending was awaited.
+  perform 1 from intents i where i.id = (select coalesce(t.intent_id, intent_meant(t.id)) from transactions t
+    where t.id = p_transaction) for no key update;
 end $$;
 
 /* The locks of a step that may end a machine payment and release its intent, in the same order: agent, intent,
@@ -69,9 +77,26 @@ begin
   select funding_source_of(a) into v_funding_source from agents a where a.id = p_agent for share;
   perform 1 from cards where id = p_card for share;
   perform 1 from policies where agent_id = p_agent and removed_at is null for share;
-  perform 1 from intents where agent_id = p_agent and card_id = p_card and status = 'approved' order by id for no key update;
+  -- By the card alone, as load_authorizations reads them: its intents are its agent's.
+  perform 1 from intents where card_id = p_card and status = 'approved' order by id for no key update;
   perform 1 from transactions where card_id = p_card and link_until > p_at order by id for no key update;
   return v_funding_source;
+end $$;
+
+/* The locks of letting a declined charge pass once, in the same order: those of a decision, and the intents that wait for
+   a person about the same card, because the permission takes the place of a request for the same charge. */
+create or replace function lock_allowing(p_agent text, p_card text, p_at timestamptz) returns void language plpgsql as $$
+begin
+  perform lock_spending(p_agent);
+  perform 1 from agents where id = p_agent for share;
+  perform 1 from cards where id = p_card for share;
+  perform 1 from policies where agent_id = p_agent and removed_at is null for share;
+  perform 1 from intents where id = any (array(
+      select id from intents where card_id = p_card and status = 'approved'
+      union all
+      select id from intents where agent_id = p_agent and card_id = p_card and status = 'pending_approval'))
+    order by id for no key update;
+  perform 1 from transactions where card_id = p_card and link_until > p_at order by id for no key update;
 end $$;
 
 /* The locks of a change of bank transfers, in the same order: the spending of their agents, the agents, so that it is

@@ -46,10 +46,10 @@ returns table (
       and x.status not in ('failed', 'denied', 'cancelled') order by x.created_at desc limit 1
   ) r on true
   left join lateral (
-    select jsonb_build_object('id', t.merchant_id, 'name', t.merchant,
+    select jsonb_build_object('id', t.merchant_id, 'name', t.merchant, 'mcc', t.merchant_mcc,
         'domain', (select c.host from mpp_credentials c where c.transaction_id = t.id limit 1)) as merchant
     from (
-      select x.id, x.merchant_id, x.merchant from transactions x
+      select x.id, x.merchant_id, x.merchant, x.merchant_mcc from transactions x
       where x.agent_id = p_agent and x.spent_cents > 0 and x.id is distinct from p_except
       order by x.authorized_at limit 1
     ) t

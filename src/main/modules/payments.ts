@@ -32,6 +32,7 @@ import { transactionHandlers } from '../../domains/payments/transactions/transac
 import { minute } from '../../kernel/instant.ts';
 import { checkUrl } from '../../outbound/address-rules.ts';
 import { startLoop } from '../../relay/loop.ts';
+import { allowOnce } from '../../usecases/payments/allow-once.ts';
 import { authorizeCard } from '../../usecases/payments/authorize-card.ts';
 import { bookAdvice } from '../../usecases/payments/book-advice.ts';
 import { clearAuthorization } from '../../usecases/payments/clear-authorization.ts';
@@ -41,6 +42,7 @@ import { evaluateCharge } from '../../usecases/payments/evaluate-charge.ts';
 import { executeCheckout } from '../../usecases/payments/execute-checkout.ts';
 import { expireHolds } from '../../usecases/payments/expire-holds.ts';
 import { handlePaymentChallenge } from '../../usecases/payments/handle-payment-challenge.ts';
+import { incrementAuthorization } from '../../usecases/payments/increment-authorization.ts';
 import { payAtMerchantOnce } from '../../usecases/payments/pay-at-merchant.ts';
 import { checkoutReconciliation } from '../../usecases/payments/reconcile-checkouts.ts';
 import { credentialReconciliation } from '../../usecases/payments/reconcile-credentials.ts';
@@ -80,9 +82,10 @@ const signingOf = ({ database, clock, vault, config: { publicUrl } }: WorkerProc
 function networkOf({ database, config, log, links, risk }: ApiProcess) {
   const deciding = { database, log, requestApproval: requestApproval(links), risk };
   return networkHandlers({
-    signedBy: signerOfMessages({ database, config, log }, 'the card network'),
-    authorize: authorizeCard(deciding),
+    ...signerOfMessages({ database, config, log }, 'the card network'),
+    authorize: authorizeCard({ ...deciding, mostWaitMs: config.BURSAR_DECISION_WAIT_MS }),
     advise: bookAdvice(deciding),
+    increment: incrementAuthorization({ database, risk }),
     clear: clearAuthorization({ database, log }),
     reverse: reverseAuthorization({ database, log }),
     refund: refundCardPayment({ database, log }),
@@ -142,8 +145,12 @@ export const payments = defineModule('payments', [
     contract: transactionsArea,
     position: 330,
     lookups: ({ database }) => ({ transaction: (id) => readTransaction(database.read(), id) }),
-    handlers: ({ database, gateway }) =>
-      transactionHandlers({ database, simulate: simulateCardCharge({ database, gateway }) }),
+    handlers: ({ database, gateway, links, risk }) =>
+      transactionHandlers({
+        ...{ database, links },
+        simulate: simulateCardCharge({ database, gateway }),
+        allow: allowOnce({ database, gateway, risk, links }),
+      }),
     entities: [TransactionRow],
     tables: ['transactions', 'transaction_events'],
     reconciliation: paymentReconciliation,

@@ -109,14 +109,19 @@ export const paymentTools: readonly Tool[] = [
     name: 'transactions_explain',
     title: 'Why was a charge declined?',
     description:
-      'Explains the decision on a charge: the rule with its figures, the rules that it passed, and the smallest change with which it would have passed. Only the owner can make such a change or allow the charge once: tell the person, and do not split the payment.',
+      'Explains the decision on a charge: the rule with its figures, the rules that it passed, and the smallest change with which it would have passed. Only the owner can make such a change: tell the person, and do not split the payment.',
     reason: 'A model that knows what is missing asks the person for exactly that.',
     operation: 'getTransactionDecision',
     names: { id: 'transactionId' },
-    next: ({ outcome }) =>
-      outcome === 'approved'
-        ? { do: 'It was approved. Nothing is left to do.' }
-        : { do: 'Tell the person what would have been needed. Do not repeat the charge unchanged.' },
+    next: ({ outcome, mayAllowOnce }) => {
+      if (outcome === 'approved') return { do: 'It was approved. Nothing is left to do.' };
+      if (mayAllowOnce !== true) {
+        return { do: 'Tell the person what would have been needed. Do not repeat the charge unchanged.' };
+      }
+      return {
+        do: 'Tell the person what would have been needed. The owner can make that change, or let exactly this charge pass once (POST /transactions/{id}/allow-once), for 15 minutes from that call. Have the merchant try again only after that.',
+      };
+    },
   },
   {
     name: 'trace_get',

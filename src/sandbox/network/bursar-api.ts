@@ -8,7 +8,7 @@ import * as z from 'zod';
 import type { Outbound, OutboundRequest } from '../../outbound/outbound.ts';
 import { OutboundError } from '../../outbound/outbound-error.ts';
 import { parsedJson } from '../wire.ts';
-import { networkSignature } from './network-signature.ts';
+import { fileSignature, type MessageToSign, networkSignature } from './network-signature.ts';
 
 export type NetworkAnswer = { status: number; text: string };
 
@@ -50,22 +50,26 @@ export function createBursarApi({ apiUrl, networkKey, clockKey, outbound, log }:
     });
   };
 
-  const sendSigned = (path: string, contentType: string, rawBody: string, timeoutMs: number) => {
+  const toSign = (path: string, rawBody: string): MessageToSign => {
     const requestLine = `POST ${new URL(path, apiUrl).pathname}`;
-    const unixSeconds = Math.floor(Date.now() / 1000);
-    const signature = networkSignature(networkKey, { requestLine, rawBody, unixSeconds });
-    const headers = { 'Content-Type': contentType, 'X-Network-Signature': signature };
-    return ask(path, { method: 'POST', headers, body: rawBody, timeoutMs });
+    return { requestLine, rawBody, unixSeconds: Math.floor(Date.now() / 1000) };
   };
 
   return {
     async send(kind, rawBody, timeoutMs) {
-      const answer = await sendSigned(`/network/${kind}`, 'application/json', rawBody, timeoutMs);
+      const path = `/network/${kind}`;
+      const signature = networkSignature(networkKey, toSign(path, rawBody));
+      const headers = { 'Content-Type': 'application/json', 'X-Network-Signature': signature };
+      const answer = await ask(path, { method: 'POST', headers, body: rawBody, timeoutMs });
       isAway = answer === undefined || answer.status >= 500;
       return answer;
     },
     isAway: () => isAway,
-    sendBankFile: (xml, timeoutMs) => sendSigned('/network/sepa/files', 'application/xml', xml, timeoutMs),
+    sendBankFile: (xml, timeoutMs) => {
+      const path = '/network/sepa/files';
+      const headers = { 'Content-Type': 'application/xml', ...fileSignature(networkKey, toSign(path, xml)) };
+      return ask(path, { method: 'POST', headers, body: xml, timeoutMs });
+    },
 
     async businessNowMs(maxAgeMs = 0) {
       if (maxAgeMs > 0 && Date.now() - lastRead.atMs < maxAgeMs) return Date.now() + lastRead.offsetMs;

@@ -1,6 +1,6 @@
 /**
- * What the network decides by itself while Bursar gives no answer: it approves up to a limit per card and
- * reports each approval by an advice; what was reported counts no more. Without a limit, the default, it declines.
+ * What the network decides in Bursar's place while no answer comes: it approves up to a limit per card and reports
+ * each approval by an advice; what was reported counts no more. Without a limit, the default, it declines.
  * @module
  */
 import type { Store } from '../store.ts';

@@ -1,10 +1,17 @@
 /** The limits of a card beside its agent's policy, with the spent and the remaining amounts. A read. @module */
 import type { Database } from '../../db/database.ts';
+import type { Tx } from '../../db/tx.ts';
 import type { CardRecord } from '../../domains/cards/cards/card.queries.ts';
 import { isCoolingDown, narrowest, remaining } from '../../domains/cards/cards/card-policy.rules.ts';
 import type { CardPolicyWire } from '../../domains/cards/cards/card-shapes.contract.ts';
+import { merchantsPaidBy } from '../../domains/payments/transactions/transaction.queries.ts';
 import { policyOfAgent } from '../../domains/spending/policies/policy.queries.ts';
-import { type CounterFacts, expiryOf, type Policy } from '../../domains/spending/policies/policy.rules.ts';
+import {
+  type CounterFacts,
+  expiryOf,
+  isStillMerchant,
+  type Policy,
+} from '../../domains/spending/policies/policy.rules.ts';
 import { policyOf } from '../../domains/spending/policies/policy.wire.ts';
 import { cents, centsOrNull, eurosFromCents, eurosOrNull } from '../../kernel/money.ts';
 import { countersOf } from '../spending/spending-facts.ts';
@@ -16,11 +23,34 @@ export const readCardPolicy =
     const row = await policyOfAgent(tx, card.agentId);
     // As a charge counts: declared intents are not spent.
     const spent = await countersOf(tx, { agentId: card.agentId, cardId: card.id, phase: 'charge' }, at);
-    return viewOf(card, row === null ? null : policyOf(row), spent, at);
+    const policy = row === null ? null : policyOf(row);
+    return { ...viewOf(card, policy, spent, at), merchantLock: await lockOf(tx, card, policy, spent) };
   };
 
+/** A lock is on the agent's first merchant, whichever of its cards paid it. */
+async function lockOf(
+  tx: Tx,
+  { agentId }: CardRecord,
+  policy: Policy | null,
+  { firstMerchant: first }: CounterFacts,
+): Promise<CardPolicyWire['merchantLock']> {
+  if (policy?.lockToFirstMerchant !== true || first === null) return null;
+  const paid = await merchantsPaidBy(tx, agentId);
+  return {
+    merchant: first.name || first.domain || null,
+    merchantId: first.id || null,
+    mcc: first.mcc || null,
+    names: [...new Set(paid.filter((merchant) => isStillMerchant(first, merchant)).map(({ name }) => name))],
+  };
+}
+
 /** Without a policy nothing may be spent, whatever the card's own limits are. */
-function viewOf(card: CardRecord, policy: Policy | null, counters: CounterFacts, at: Date): CardPolicyWire {
+function viewOf(
+  card: CardRecord,
+  policy: Policy | null,
+  counters: CounterFacts,
+  at: Date,
+): Omit<CardPolicyWire, 'merchantLock'> {
   const expiresAt = policy === null ? null : expiryOf(policy);
   const cooldownMinutes = policy?.cooldownMinutes ?? null;
   const left = (ofCard: number | null, spentByCard: number, ofPolicy: number | null, spent: number) =>

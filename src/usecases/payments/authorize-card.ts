@@ -1,58 +1,57 @@
 /**
  * Decides whether a card may pay. Loads the facts without locks, decides by the pure rule, and writes everything in one
- * statement that refuses when a fact has changed. Only then it decides again under locks, so that contention costs time
- * and never causes a decline.
+ * statement that refuses when a fact has changed; those that come together do so in one batch. What its batch left is
+ * decided again under locks, so that contention costs time and never causes a decline.
  * @module
  */
-import { createHash } from 'node:crypto';
 import * as z from 'zod';
-import type { Database } from '../../db/database.ts';
+import { type Database, isLockTimeout } from '../../db/database.ts';
+import { inLanes } from '../../db/lanes.ts';
 import { oneRowOf, runSql } from '../../db/statement.ts';
 import type { Tx } from '../../db/tx.ts';
-import {
-  type Decision,
-  type DecisionFacts,
-  decideAuthorization,
-} from '../../domains/payments/network/authorization.rules.ts';
-import {
-  decisionFactsOf,
-  type Known,
-  knownAnswer,
-  loadAuthorizationFacts,
-} from '../../domains/payments/network/authorization-facts.ts';
-import { writingOf } from '../../domains/payments/network/authorization-write.ts';
-import type { AuthorizationAnswer, AuthorizationMessage } from '../../domains/payments/network/network.contract.ts';
-import {
-  keepMessage,
-  missingAuthorization,
-  sameAnswer,
-} from '../../domains/payments/network/network-message.service.ts';
-import type { Received } from '../../domains/payments/network/received-message.ts';
-import { explained } from '../../domains/payments/network/remedy.rules.ts';
+import { type Known, knownAnswer, loadAuthorizationFacts } from '../../domains/payments/network/authorization-facts.ts';
+import type { AuthorizationAnswer } from '../../domains/payments/network/network.contract.ts';
+import { keepMessage, missingAuthorization } from '../../domains/payments/network/network-message.service.ts';
 import { lockForEarly } from '../../domains/payments/transactions/booking.posting.service.ts';
 import { bookCollected } from '../../domains/payments/transactions/booking.service.ts';
 import { lockDecision, lockPayment } from '../../domains/payments/transactions/payment-lock.service.ts';
-import type { RequestFacts } from '../../domains/spending/policies/policy.rules.ts';
-import type { RiskEngine } from '../../domains/spending/risk/risk.port.ts';
-import { unavailable } from '../../kernel/errors.ts';
+import { DomainError, unavailable } from '../../kernel/errors.ts';
+import { second } from '../../kernel/instant.ts';
 import type { Logger } from '../../platform/log.ts';
-import type { RequestApproval } from '../spending/request-approval.ts';
 import { bookEarlyMessages } from './book-early-messages.ts';
+import {
+  type Authorization,
+  answerAgain,
+  answerOf,
+  type Decided,
+  type DecidingDeps,
+  decided,
+  factsAsked,
+  type Overrule,
+  riskOf,
+} from './decide-authorization.ts';
+import { alone, decideBatch } from './decide-batch.ts';
 
-export type AuthorizeCardDeps = {
+export type AuthorizeCardDeps = DecidingDeps & {
   readonly database: Database;
   readonly log: Pick<Logger, 'error'>;
-  readonly requestApproval: RequestApproval;
-  readonly risk: RiskEngine;
 };
 
-type Authorization = Received<AuthorizationMessage>;
 const underLock = 4;
 
-export const authorizeCard =
-  (deps: AuthorizeCardDeps) =>
-  async (received: Authorization): Promise<AuthorizationAnswer> => {
-    const { answer, ask } = await decide(deps, received);
+/**
+ * `mostWaitMs`: from the arrival to the begin, and once more for the locks of what is decided alone. A network decides
+ * alone what is not answered in about two seconds.
+ */
+export const authorizeCard = ({ mostWaitMs = second, ...deps }: AuthorizeCardDeps & { mostWaitMs?: number }) => {
+  const decideInBatch = inLanes((batch: readonly Authorization[]) => decideBatch(deps, batch), {
+    withinMs: mostWaitMs,
+    tooLate: () => new DomainError('unavailable', tooLateAfter(mostWaitMs), { retryAfterSeconds: 1 }),
+    keyOf: ({ adapter, message }) => `${adapter}/${message.id}`,
+    groupOf: ({ adapter, message }) => `card/${adapter}/${message.cardRef}`,
+  });
+  return async (received: Authorization): Promise<AuthorizationAnswer> => {
+    const { answer, ask } = await decide(deps, mostWaitMs, decideInBatch, received);
     // Apart from the decision, which is kept already: should it get lost, the merchant's next try asks again.
     if (ask !== undefined) {
       await deps.database.write(ask).catch((error: unknown) => {
@@ -64,14 +63,49 @@ export const authorizeCard =
     }
     return answer;
   };
+};
 
-/** `ask`: it was declined only because no person has approved it. */
-type Decided = { readonly answer: AuthorizationAnswer; readonly ask?: (tx: Tx) => Promise<void> };
+const tooLateAfter = (ms: number): string =>
+  `this authorization could not be begun within ${ms} ms; nothing is held, and the network may send it again`;
 
-async function decide(deps: AuthorizeCardDeps, received: Authorization): Promise<Decided> {
-  const first = await attempt(deps.database.read(), deps, received, false);
+const lockedAfter = (ms: number): string =>
+  `another change held what this authorization needs for ${ms} ms; nothing is held, and the network may send it again`;
+
+async function decide(
+  deps: AuthorizeCardDeps,
+  mostWaitMs: number,
+  decideInBatch: (received: Authorization) => Promise<Decided | typeof alone>,
+  received: Authorization,
+): Promise<Decided> {
+  const { token, simulation } = received.message;
+  const isPlain = token === undefined && simulation === undefined;
+  const first = isPlain ? await decideInBatch(received) : undefined;
+  if (first !== undefined && first !== alone) return first;
+  try {
+    return await decideAlone(deps, mostWaitMs, received, isPlain);
+  } catch (error) {
+    if (!isLockTimeout(error)) throw error;
+    throw new DomainError('unavailable', lockedAfter(mostWaitMs), { retryAfterSeconds: 1, cause: error });
+  }
+}
+
+/** A lock that is not given in time ends it: its connection of the pool is not kept for as long as another one's lock. */
+async function decideAlone(
+  deps: AuthorizeCardDeps,
+  mostWaitMs: number,
+  received: Authorization,
+  wasInBatch: boolean,
+): Promise<Decided> {
+  const first = wasInBatch ? undefined : await attempt(deps.database.read(), deps, received, { mostWaitMs });
   if (first !== undefined) return first;
-  return untilNotStale(() => deps.database.write((tx) => lockedAttempt(tx, deps, received)));
+  const until = performance.now() + mostWaitMs;
+  return untilNotStale(() =>
+    deps.database.write(async (tx) => {
+      const leftMs = Math.max(1, Math.ceil(until - performance.now()));
+      await runSql(tx, `select set_config('lock_timeout', $1, true)`, [`${leftMs}ms`]);
+      return lockedAttempt(tx, deps, received);
+    }),
+  );
 }
 
 /** Repeats a transaction that decides under locks, a few times. */
@@ -83,9 +117,6 @@ export async function untilNotStale<T>(work: () => Promise<T | undefined>): Prom
   throw unavailable('the facts of this authorization keep changing');
 }
 
-/** Takes the place of what the rules decided; where the network has decided already. */
-type Overrule = (decision: Decision, facts: DecisionFacts) => Decision;
-
 /** In the caller's transaction, which no ledger account is locked in yet. Asks no person. */
 export async function authorizeUnderLock(
   tx: Tx,
@@ -93,9 +124,9 @@ export async function authorizeUnderLock(
   received: Authorization,
   overrule: Overrule,
 ): Promise<AuthorizationAnswer> {
-  const decided = await lockedAttempt(tx, deps, received, overrule);
-  if (decided === undefined) throw unavailable('the facts of this authorization keep changing');
-  return decided.answer;
+  const found = await lockedAttempt(tx, deps, received, overrule);
+  if (found === undefined) throw unavailable('the facts of this authorization keep changing');
+  return found.answer;
 }
 
 /** Everything that may change the facts waits for this transaction; it takes its locks in the common order. */
@@ -109,99 +140,56 @@ async function lockedAttempt(tx: Tx, deps: AuthorizeCardDeps, received: Authoriz
     const payment = { ownerId: card.ownerId, agentId: agent.id, fundingSource: orphan?.fundingSource ?? fundingSource };
     await lockForEarly(tx, payment, early, cause);
   }
-  return attempt(tx, deps, received, true, overrule);
+  return attempt(tx, deps, received, 'locked', overrule);
 }
+
+/** In the transaction that holds the locks, or by one statement that waits so long for each of its own. */
+type Locks = 'locked' | { readonly mostWaitMs: number };
 
 /** Undefined: the facts are stale, or need a transaction. Inside one, staleness is thrown, because it is spoilt. */
 async function attempt(
   tx: Tx,
   deps: AuthorizeCardDeps,
   received: Authorization,
-  isLocked: boolean,
+  locks: Locks,
   overrule: Overrule = (decision) => decision,
 ): Promise<Decided | undefined> {
   const { message, cause } = received;
   const loaded = await load(tx, received);
   if ('known' in loaded) return answerAgain(received, loaded.known);
-  if ('unknownCard' in loaded) return isLocked ? { answer: await declineUnknownCard(tx, received) } : undefined;
+  if ('unknownCard' in loaded)
+    return locks === 'locked' ? { answer: await declineUnknownCard(tx, received) } : undefined;
   const { facts } = loaded;
-  if ((facts.early.length > 0 || facts.orphan !== null) && !isLocked) return undefined;
-  const request = requestOf(message, facts.token?.host ?? null);
-  const risk = await deps.risk.assess(tx, { ownerId: facts.agent.ownerId, agentId: facts.agent.id }, request, cause.at);
-  const decisionFacts = decisionFactsOf(facts, message, request, { at: cause.at, risk });
-  const decision = explained(decisionFacts, overrule(decideAuthorization(decisionFacts), decisionFacts));
-  const { answer, transactionId, payload, cause: caused } = writingOf(received, facts, decision);
-  const known = await apply(tx, payload, isLocked);
+  if ((facts.early.length > 0 || facts.orphan !== null) && locks !== 'locked') return undefined;
+  const toWrite = decided(received, facts, await riskOf(tx, deps, received, facts), overrule);
+  const { transactionId, payload, cause: caused } = toWrite.writing;
+  const known = await apply(tx, payload, locks);
   if (known === 'stale') return undefined;
   if (known !== null) return known.requestHash === missingAuthorization ? undefined : answerAgain(received, known);
   const { adapter } = received;
   const booking = { adapter, cause, cardRef: message.cardRef, early: facts.early, transactionId };
   await bookEarlyMessages(tx, booking);
   if (facts.orphan !== null) await bookCollected(tx, await lockPayment(tx, transactionId), caused);
-  if (!decision.needsPerson) return { answer };
-  return {
-    answer,
-    ask: (within) =>
-      deps.requestApproval(within, { ...received, cause: caused }, facts, { ...decision, transactionId }),
-  };
+  return answerOf(deps, received, facts, toWrite);
 }
 
-const answerAgain = ({ message, requestHash }: Authorization, known: Known): Decided => ({
-  answer: inOrder(sameAnswer(known, requestHash, message.id)),
-});
-
-/** The database keeps the answer, not the order of its fields: a repeat is answered byte for byte alike. */
-const inOrder = ({
-  decision,
-  approvedCents,
-  transactionId,
-  rule,
-  reason,
-}: AuthorizationAnswer): AuthorizationAnswer => ({
-  decision,
-  approvedCents,
-  transactionId,
-  ...(rule === undefined ? {} : { rule }),
-  ...(reason === undefined ? {} : { reason }),
-});
-
-const load = (tx: Tx, { adapter, message, cause }: Authorization) =>
-  loadAuthorizationFacts(tx, {
-    adapter,
-    id: message.id,
-    cardRef: message.cardRef,
-    tokenHash: tokenHashOf(message),
-    simulationId: message.simulation,
-    at: cause.at,
-  });
-
-/** An account check uses no token up, so it carries none. */
-const tokenHashOf = ({ token, kind }: AuthorizationMessage): string | null =>
-  token === undefined || kind === 'verification' ? null : createHash('sha256').update(token).digest('hex');
-
-/** `host`: where the credential with the payment token was presented. */
-const requestOf = (
-  { amountCents, merchant: { id, name, ...merchant }, kind, recurring }: AuthorizationMessage,
-  host: string | null,
-): RequestFacts => ({
-  amountCents,
-  merchant: host === null ? { id, name } : { id, name, domain: host },
-  mcc: merchant.mcc,
-  country: merchant.country,
-  kind,
-  recurring,
-});
+const load = (tx: Tx, received: Authorization) => loadAuthorizationFacts(tx, factsAsked(received));
 
 const appliedRow = z.object({ applied: z.object({ known: knownAnswer.nullable() }) });
 
-async function apply(tx: Tx, payload: object, isLocked: boolean): Promise<Known | null | 'stale'> {
+const applying = 'select apply_authorization($1::jsonb) as applied';
+/** Outside a transaction the setting is that of this statement alone. */
+const applyingWithin = `with timeout as materialized (select set_config('lock_timeout', $2, true)) ${applying} from timeout`;
+
+async function apply(tx: Tx, payload: object, locks: Locks): Promise<Known | null | 'stale'> {
+  const document = JSON.stringify(payload);
   try {
-    const { applied } = await oneRowOf(tx, appliedRow, 'select apply_authorization($1::jsonb) as applied', [
-      JSON.stringify(payload),
-    ]);
+    const { applied } = await (locks === 'locked'
+      ? oneRowOf(tx, appliedRow, applying, [document])
+      : oneRowOf(tx, appliedRow, applyingWithin, [document, `${locks.mostWaitMs}ms`]));
     return applied.known;
   } catch (error) {
-    if (isLocked || !isStale(error)) throw error;
+    if (locks === 'locked' || !isStale(error)) throw error;
     return 'stale';
   }
 }

@@ -1,9 +1,11 @@
 /**
- * Books what the network approved by itself while Bursar gave no answer. Never refused, also above the limits, and with
+ * Books what the network approved in Bursar's place while no answer came. Never refused, also above the limits, and with
  * an alert for the owner. An authorization that has not come is decided by its advice, and gets that answer when it
  * comes; one that was declined, or approved for less, is held now, and pays for the intent that it was for.
  * @module
  */
+import { sql } from 'kysely';
+import { type Given, query } from '../../db/db.ts';
 import { runSql } from '../../db/statement.ts';
 import type { Tx } from '../../db/tx.ts';
 import { adviseDecision, standInRule } from '../../domains/payments/network/advice.rules.ts';
@@ -17,7 +19,7 @@ import {
   misfitRefusal,
 } from '../../domains/payments/network/network-message.service.ts';
 import type { Misfit } from '../../domains/payments/network/received-message.ts';
-import { alertAbout, changeOf } from '../../domains/payments/transactions/booking.changes.ts';
+import { alertAbout, approvedByNetwork, changeOf } from '../../domains/payments/transactions/booking.changes.ts';
 import { post } from '../../domains/payments/transactions/booking.posting.service.ts';
 import { insertEvent, matchMeant } from '../../domains/payments/transactions/booking.service.ts';
 import { fundingSourceOf } from '../../domains/payments/transactions/funding-source.rules.ts';
@@ -29,7 +31,7 @@ import { available, held } from '../../domains/treasury/ledger/account.rules.ts'
 import { authorization as holdPostings } from '../../domains/treasury/ledger/ledger.rules.ts';
 import { lockAccounts } from '../../domains/treasury/ledger/ledger.service.ts';
 import { type Change, recordChanges } from '../../events/record.ts';
-import { cents, subtract } from '../../kernel/money.ts';
+import { add, cents, subtract } from '../../kernel/money.ts';
 import { type Cause, causedBy } from '../../platform/cause.ts';
 import { recordTransition } from '../../platform/transitions.ts';
 import { type AuthorizeCardDeps, authorizeUnderLock, untilNotStale } from './authorize-card.ts';
@@ -79,12 +81,12 @@ async function decide(tx: Tx, deps: AuthorizeCardDeps, received: Advice): Promis
   const row = await lockTransaction(tx, transactionId);
   const source = { adapter, id: message.id };
   await insertEvent(tx, row, { kind: 'advice', source, amountCents: approvedCents, isFinal: null }, cause);
-  const uncoveredCents = subtract(
-    approvedCents,
-    Math.min(approvedCents, row.heldCents + row.clearedCents + row.reversedCents),
-  );
-  const signals = ['approved_by_network', ...(rule === standInRule ? ['refused_by_rules'] : [])];
-  await recordChanges(tx, causedBy(cause, row), alertAbout(row, signals, { beyondCents: uncoveredCents }));
+  const signals = [
+    'approved_by_network',
+    ...(rule === standInRule ? ['refused_by_rules'] : []),
+    ...beyondRequest(message),
+  ];
+  await recordChanges(tx, causedBy(cause, row), alertAbout(row, signals, uncovered(row, approvedCents)));
   return row.id;
 }
 
@@ -95,8 +97,9 @@ async function bookOnAnswered(tx: Tx, { message, adapter, cause: own, authorizat
   const row = await lockPayment(tx, found.id);
   const cause = causedBy(own, row);
   const source = { adapter, id: message.id };
-  const { approvedCents } = message;
-  await insertEvent(tx, row, { kind: 'advice', source, amountCents: approvedCents, isFinal: null }, own);
+  await insertEvent(tx, row, { kind: 'advice', source, amountCents: message.approvedCents, isFinal: null }, own);
+  // The advice is about the authorization; what was approved on top of it stays.
+  const approvedCents = add(message.approvedCents, await incrementedCents(tx, row.id));
   // Reversed before it was held: nothing of it is left to hold.
   if (row.approvedCents === 0 && (await isReversed(tx, row.id))) return row.id;
   const before = row.status;
@@ -116,15 +119,34 @@ async function bookOnAnswered(tx: Tx, { message, adapter, cause: own, authorizat
   const postings = holdCents === 0 ? [] : holdPostings({ ownerId: row.ownerId, from, amountCents: holdCents });
   // In the journal's words a hold; its cause is the advice.
   await post(tx, row, { kind: 'authorization', by: 'advice', source, postings }, cause);
-  const uncoveredCents = cents(Math.max(0, approvedCents - heldCents - row.clearedCents - row.reversedCents));
-  const told: Change = changeOf(row, before === 'failed' ? 'transaction.authorization' : 'transaction.updated', {
-    advice: source.id,
-    approvedCents,
-  });
-  const alert = alertAbout(row, ['approved_by_network', 'refused_by_rules'], { beyondCents: uncoveredCents });
+  const details = { advice: source.id, approvedCents };
+  const told: Change =
+    before === 'failed' ? approvedByNetwork(row, details) : changeOf(row, 'transaction.updated', details);
+  const signals = ['approved_by_network', 'refused_by_rules', ...beyondRequest(message)];
+  const alert = alertAbout(row, signals, uncovered(row, approvedCents));
   await recordChanges(tx, cause, [told, ...alert]);
   return row.id;
 }
+
+/** The network approved more than it says that the merchant asked for. */
+const beyondRequest = ({ approvedCents, authorization }: Advice['message']): string[] =>
+  approvedCents > authorization.amountCents ? ['approved_above_request'] : [];
+
+/** What neither was held nor has been collected or given back: there is no money for it. */
+const uncovered = ({ heldCents, clearedCents, reversedCents }: TransactionRow, approvedCents: number) => ({
+  beyondCents: cents(Math.max(0, approvedCents - heldCents - clearedCents - reversedCents)),
+});
+
+const increments = query((from, given: Given<{ transactionId: string }>) =>
+  from
+    .selectFrom('transaction_events')
+    .select(sql<number>`coalesce(sum(amount_cents), 0)::float8`.as('cents'))
+    .where('transactionId', '=', given('transactionId'))
+    .where('kind', '=', sql.lit('increment')),
+);
+
+const incrementedCents = async (tx: Tx, transactionId: string): Promise<number> =>
+  (await increments.first(tx, { transactionId }))?.cents ?? 0;
 
 const isReversed = async (tx: Tx, transactionId: string): Promise<boolean> =>
   (await runSql(tx, `select 1 from transaction_events where transaction_id = $1 and kind = 'reversal'`, [

@@ -1,6 +1,6 @@
 /**
- * Books clearings and refunds whose authorization has not come within a day. Clearings of 0 alone have collected nothing and wait
- * further. If the authorization comes later, the collected amount stays booked and the rules decide on the rest.
+ * Books clearings and refunds whose authorization has not come within a day. Clearings of 0 alone have collected nothing
+ * and wait further. If the authorization comes later, the collected amount stays booked and the rules decide on the rest.
  * @module
  */
 import { sql } from 'kysely';

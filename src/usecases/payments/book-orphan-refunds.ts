@@ -27,7 +27,9 @@ const batch = 100;
 const orphans = query((from, given: Given<{ since: Date }>) =>
   from
     .selectFrom('network_messages')
-    .select(['adapter', 'id', 'authorizationId', 'cardRef'])
+    .select(['adapter', 'id', 'cardRef'])
+    // A refund without one waits for nothing.
+    .select(sql<string>`authorization_id`.as('authorizationId'))
     .where('isWaiting', '=', sql.lit(true))
     .where('kind', '=', sql.lit('refund'))
     .where('receivedAt', '<=', given('since'))
@@ -48,12 +50,11 @@ export async function bookOrphanRefunds(
 
 async function book(tx: Tx, { adapter, id, authorizationId, cardRef }: Orphan, at: Date): Promise<void> {
   await runSql(tx, 'select lock_authorization($1, $2)', [adapter, authorizationId]);
-  const waiting = await waitingMessages(tx, adapter, authorizationId ?? '');
+  const waiting = await waitingMessages(tx, adapter, authorizationId);
   const refund = waiting.find((message) => message.kind === 'refund' && message.id === id);
   const holder = await holderOf.first(tx, { cardRef });
   if (refund === undefined || holder === null) return; // Its authorization came meanwhile.
-  const authorizedCard =
-    authorizationId === null ? undefined : await cardRefOfAuthorization(tx, adapter, authorizationId);
+  const authorizedCard = await cardRefOfAuthorization(tx, adapter, authorizationId);
   if (authorizedCard !== undefined && authorizedCard !== cardRef) {
     // It was declined as of a card that is not known, and another card's refund does not fit it.
     return messageMisfits(tx, { adapter, id, kind: 'refund' }, 'other_card');

@@ -20,6 +20,7 @@ import {
 import type { IntentRow } from '../../domains/spending/intents/intent.entity.ts';
 import { lockIntent } from '../../domains/spending/intents/intent.lock.service.ts';
 import { findIntent } from '../../domains/spending/intents/intent.queries.ts';
+import { onlyAllows } from '../../domains/spending/intents/intent.rules.ts';
 import { applyToIntent } from '../../domains/spending/intents/intent.service.ts';
 import { refusePastDeadline } from '../../domains/spending/intents/intent.state.service.ts';
 import {
@@ -78,6 +79,7 @@ async function payingFor(tx: Tx, intent: IntentRow, at: Date): Promise<Transacti
 
 async function refuse(tx: Tx, intent: IntentRow, paying: TransactionRow | null, at: Date): Promise<void> {
   const refused = (why: string) => new DomainError('invalid_state', why);
+  if (intent.allowsOnceOf != null) throw refused(onlyAllows(intent.allowsOnceOf));
   if (intent.status === 'completed') {
     // The clearing was faster than the confirm; a second confirm is another matter.
     if (paying?.confirmedAt != null) throw refused(`the intent was confirmed before, with transaction ${paying.id}`);

@@ -136,16 +136,31 @@ const journalsOfPayments = defineReconciliation({
     `journal ${id} of the kind ${kind} has no message ${cause} of transaction ${transactionId}`,
 });
 
+const settledMessages = defineReconciliation({
+  name: 'network messages that contradict their authorization',
+  sql: `select m.kind, m.id, m.settled_as as "settledAs" from network_messages m
+    left join transaction_events e on e.adapter = m.adapter and e.network_id = m.id and e.kind = m.kind
+    left join transactions t on t.id = coalesce(e.transaction_id, m.transaction_id)
+    where m.unbooked_reason is not null and ($1::text is null or t.owner_id = $1)
+      and (m.settled_as is not distinct from 'assigned') <> (e.seq is not null)`,
+  row: z.object({ kind: z.string(), id: z.string(), settledAs: z.string().nullable() }),
+  describe: ({ kind, id, settledAs }) =>
+    settledAs === 'assigned'
+      ? `the ${kind} ${id} was assigned by an operator, and no transaction has it`
+      : `the ${kind} ${id} contradicts its authorization and was not assigned, and a transaction has it`,
+});
+
 const decisions = defineReconciliation({
   name: 'decisions',
   sql: `select d.seq, d.transaction_id as "transactionId", d.outcome, m.answer ->> 'decision' as answered,
       t.decline_rule as "declineRule", t.id is not null as "hasTransaction"
     from decisions d
     left join transactions t on t.id = d.transaction_id and t.owner_id = d.owner_id
-    left join network_messages m on m.adapter = t.adapter and m.id = t.authorization_id and m.kind = 'authorization'
+    left join network_messages m on m.adapter = t.adapter and m.kind = d.message_kind
+      and m.id = coalesce(d.message_id, t.authorization_id)
     where ($1::text is null or d.owner_id = $1)
       and (t.id is null or m.answer ->> 'decision' is distinct from d.outcome
-        or (d.outcome = 'declined') <> (t.decline_rule is not null))`,
+        or d.message_kind = 'authorization' and (d.outcome = 'declined') <> (t.decline_rule is not null))`,
   row: z.object({
     seq: z.number(),
     transactionId: z.string().nullable(),
@@ -162,12 +177,14 @@ const decisions = defineReconciliation({
 
 const undecided = defineReconciliation({
   name: 'authorizations without a decision',
-  sql: `select t.id, e.network_id as "networkId"
-    from transactions t join transaction_events e on e.transaction_id = t.id and e.kind = 'authorization'
+  sql: `select t.id, e.kind, e.network_id as "networkId"
+    from transactions t join transaction_events e on e.transaction_id = t.id and e.kind in ('authorization', 'increment')
     where ($1::text is null or t.owner_id = $1)
-      and not exists (select from decisions d where d.transaction_id = t.id)`,
-  row: z.object({ id: z.string(), networkId: z.string().nullable() }),
-  describe: ({ id, networkId }) => `transaction ${id} was authorized as ${networkId}, and there is no decision on it`,
+      and not exists (select from decisions d where d.transaction_id = t.id and d.message_kind = e.kind
+        and coalesce(d.message_id, t.authorization_id) = e.network_id)`,
+  row: z.object({ id: z.string(), kind: z.string(), networkId: z.string().nullable() }),
+  describe: ({ id, kind, networkId }) =>
+    `transaction ${id} has the ${kind} ${networkId}, and there is no decision on it`,
 });
 
 const statuses = defineReconciliation({
@@ -190,6 +207,7 @@ export const paymentReconciliation: readonly ReconciliationQuery[] = [
   refunds,
   holds,
   journalsOfPayments,
+  settledMessages,
   decisions,
   undecided,
   statuses,

@@ -17,6 +17,7 @@ import {
 import type { Misfit, Received } from '../../domains/payments/network/received-message.ts';
 import { lockPayment, lockSpending } from '../../domains/payments/transactions/payment-lock.service.ts';
 import { bookRefund, type CardHolder } from '../../domains/payments/transactions/refund.service.ts';
+import type { TransactionRow } from '../../domains/payments/transactions/transaction.entity.ts';
 import { findByAuthorization } from '../../domains/payments/transactions/transaction.queries.ts';
 import type { Logger } from '../../platform/log.ts';
 import { bookToSuspense } from './book-to-suspense.ts';
@@ -55,25 +56,25 @@ async function refund(tx: Tx, received: Refund): Promise<Refunded> {
     await keepMisfit(tx, 'refund', received, misfit);
     return { misfit };
   }
-  const { adapter, message, cause } = received;
-  const { id, authorizationId, cardRef, amountCents, merchant } = message;
+  const { adapter, message } = received;
+  const { authorizationId, cardRef } = message;
   const found = authorizationId === undefined ? null : await findByAuthorization(tx, adapter, authorizationId);
+  if (found !== null) return book(tx, received, await lockPayment(tx, found.id));
   const holder = await holderOf.first(tx, { cardRef });
-  if (found === null && holder === null) {
-    await keepMessage(tx, received, { kind: 'refund', transactionId: null, answer: { transactionId: null } });
+  const kept = { kind: 'refund', transactionId: null, answer: { transactionId: null } } as const;
+  if (holder === null) {
+    await keepMessage(tx, received, kept);
     await bookToSuspense(tx, received, 'refund');
-    return { answer: { transactionId: null }, isSuspended: true };
+    return { answer: kept.answer, isSuspended: true };
   }
-  if (found === null && authorizationId !== undefined) {
-    await keepMessage(tx, received, {
-      kind: 'refund',
-      transactionId: null,
-      answer: { transactionId: null },
-      isWaiting: true,
-    });
-    return { answer: { transactionId: null }, isSuspended: false };
-  }
-  const of = found === null ? await lockedHolder(tx, holder as CardHolder) : await lockPayment(tx, found.id);
+  if (authorizationId === undefined) return book(tx, received, await lockedHolder(tx, holder));
+  await keepMessage(tx, received, { ...kept, isWaiting: true });
+  return { answer: kept.answer, isSuspended: false };
+}
+
+async function book(tx: Tx, received: Refund, of: TransactionRow | CardHolder): Promise<Refunded> {
+  const { adapter, message, cause } = received;
+  const { id, amountCents, merchant } = message;
   const row = await bookRefund(tx, { source: { adapter, id }, amountCents, merchant, of }, cause);
   const answer = { transactionId: row.id };
   await keepMessage(tx, received, { kind: 'refund', transactionId: row.id, answer });

@@ -207,8 +207,10 @@ describe('the policy view', () => {
         lockToFirstMerchant: true,
         cooldownMinutes: null,
       },
+      merchantLock: null,
     });
     await network.authorize(payer, { amountCents: 1_250 });
+    expect(await policyOf()).toMatchObject({ merchantLock: { merchant: 'Sandbox Shop', names: ['Sandbox Shop'] } });
     const other = await aSecondCard('other');
     const [row] = await world.sql<{ card_ref: string }>('select card_ref from cards where id = $1', [other]);
     await network.authorize({ ...payer, cardRef: row?.card_ref ?? '' }, { amountCents: 4_500 });

@@ -1,6 +1,6 @@
 /**
- * Advices: what the network approved by itself. Before, after and without the authorization; above limits and money; in
- * any order with clearing and reversal; repeated, and of another or an unknown card. Real HTTP, rows and book.
+ * Advices: what the network approved in Bursar's place. Before, after and without the authorization; above limits and
+ * money; in any order with clearing and reversal; repeated, and of another or an unknown card. Real HTTP, rows and book.
  * @module
  */
 import { randomUUID } from 'node:crypto';
@@ -52,6 +52,9 @@ test('within the rules: held, matched with its intent, and the late authorizatio
   const first = await network.advise(message, advice);
   expect(first).toMatchObject({ status: 200, body: { transactionId: expect.stringMatching(/^tx_/) } });
   expect(await network.advise(message, advice)).toEqual(first);
+  // Sent again, the authorization in it may have a new stamp.
+  const stampedAnew = { ...message, sentAt: '2030-01-01T00:00:00Z' };
+  expect(await network.advise(stampedAnew, advice)).toEqual(first);
   expect((await network.advise(message, { ...advice, approvedCents: 1_249 })).status).toBe(409);
   expect(await balancesOf(world, payer)).toEqual({ available: 3_750, held: 1_250, receivable: 0 });
   const late = await network.send<Authorized>('authorizations', message);
@@ -71,6 +74,18 @@ test('above the limits and the money: held is what there is, and the clearing le
   await network.clear(payer, { authorizationId: message.id });
   expect(await balancesOf(world, payer)).toEqual({ available: 0, held: 0, receivable: 250 });
 });
+
+test.each([false, true])(
+  'above what was asked for: held, with an alert that says so (authorization answered: %s)',
+  async (isAnswered) => {
+    const payer = await aPayer(world, { fundsCents: 5_000 });
+    const message = network.authorizationOf(payer);
+    if (isAnswered) await network.send('authorizations', message);
+    await network.advise(message, { approvedCents: 1_251 });
+    expect(await balancesOf(world, payer)).toEqual({ available: 3_749, held: 1_251, receivable: 0 });
+    expect((await signalsOf(payer)).flat()).toContain('approved_above_request');
+  },
+);
 
 test('that Bursar had approved as well: nothing is held twice', async () => {
   const payer = await aPayer(world, { fundsCents: 5_000 });

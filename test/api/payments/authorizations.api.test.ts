@@ -180,13 +180,38 @@ describe('a charge that is declined', () => {
 
   // spec: state:Intent:mismatched
   // spec: event:intent.mismatched
-  test('a near match is named in the answer and sent as an event', async () => {
-    const payer = await aPayer(world, { policy: { require_intent: true } });
+  test('a near match is named in the answer, and its event has the codes and the figures', async () => {
+    const payer = await aPayer(world, { policy: { require_intent: true, amount_tolerance_percent: 10 } });
     const intentId = await anIntent(world, payer, { amountCents: 1_000 });
-    const { body } = await network.authorize(payer);
-    expect(body.reason).toContain(`intent ${intentId} expects 10.00, asked 12.50`);
-    const mismatched = (await eventsOf(world, payer.owner.ownerId)).find(({ name }) => name === 'intent.mismatched');
-    expect(mismatched?.data).toMatchObject({ id: intentId, transactionId: body.transactionId, status: 'approved' });
+    const tooMuch = await network.authorize(payer);
+    expect(tooMuch.body.reason).toContain(`intent ${intentId} expects 10.00 (with tolerance 11.00), asked 12.50`);
+    const lookAlike = { ...network.authorizationOf(payer).merchant, name: 'SANDBOX CHOP' };
+    const elsewhere = await network.authorize(payer, { amountCents: 1_000, merchant: lookAlike });
+    expect(elsewhere.body.reason).toContain(`intent ${intentId} expects Sandbox Shop, asked by SANDBOX CHOP`);
+    const mismatched = (await eventsOf(world, payer.owner.ownerId)).filter(({ name }) => name === 'intent.mismatched');
+    const said = (transactionId: string | null, misfits: string[], askedEuros: number) =>
+      expect.objectContaining({
+        id: intentId,
+        status: 'approved',
+        transactionId,
+        misfits,
+        askedEuros,
+        maxChargeEuros: 11,
+      });
+    expect(mismatched.map(({ data }) => data)).toEqual([
+      said(tooMuch.body.transactionId, ['amount'], 12.5),
+      said(elsewhere.body.transactionId, ['merchant'], 10),
+    ]);
+  });
+
+  test('two charges that drift from the declared name find its intent, a third one finds none', async () => {
+    const payer = await aPayer(world, { policy: { require_intent: true } });
+    const charge = async (name: string) =>
+      (await network.authorize(payer, { merchant: { ...network.authorizationOf(payer).merchant, name } })).body.rule;
+    for (let count = 0; count < 3; count++) await anIntent(world, payer, { merchant: 'Café Müller' });
+    expect(await charge('SumUp  *CAFE MUELLER WIEN AT')).toBe('within_rules');
+    expect(await charge('CAFE MULLER 0087')).toBe('within_rules');
+    expect(await charge('CAFE MILLER')).toBe('intent_required');
   });
 
   test.each(['denied', 'expired', 'pending_approval'])('an intent that is %s does not count', async (intentStatus) => {

@@ -75,6 +75,25 @@ describe('a clearing', () => {
     });
   });
 
+  test('of another name, id and category than its authorization completes the intent that this one was for', async () => {
+    const payer = await aPayer(world, { fundsCents: 5_000, policy: { require_intent: true } });
+    const intentId = await anIntent(world, payer);
+    const otherId = await anIntent(world, payer, { merchant: 'Example Casino' });
+    const { authorizationId, transactionId } = await authorized(payer);
+    const merchant = { id: 'other', name: 'EXAMPLE CASINO', mcc: '7995', country: 'MT' };
+    expect((await network.clear(payer, { authorizationId, merchant })).status).toBe(200);
+    const intents = await world.sql(
+      'select id, status, transaction_id from intents where agent_id = $1 order by created_at, id',
+      [payer.agentId],
+    );
+    expect(intents).toEqual([
+      { id: intentId, status: 'completed', transaction_id: transactionId },
+      { id: otherId, status: 'approved', transaction_id: null },
+    ]);
+    const [paid] = await world.sql('select merchant, merchant_mcc from transactions where id = $1', [transactionId]);
+    expect(paid).toEqual({ merchant: 'Sandbox Shop', merchant_mcc: '5734' });
+  });
+
   test('without an intent names none in its events', async () => {
     const payer = await aPayer(world);
     const { authorizationId, transactionId } = await authorized(payer);

@@ -8,6 +8,8 @@ import pg from 'pg';
 import { anIntent, aPayer, networkOf } from '../../support/payments-world.ts';
 import { startWorld, type World } from '../../support/world.ts';
 
+const loadOne = `select facts from load_authorizations(array['sandbox'], array['auth_next'], array[$1], array[null], array[now()])`;
+
 let world: World;
 let client: pg.Client;
 beforeAll(async () => {
@@ -29,10 +31,7 @@ test('the facts of an authorization are read without a scan over all spending', 
   const payer = await aPayer(world);
   await networkOf(world).authorize(payer);
   await client.query('begin');
-  const found = await client.query<{ facts: { counters: unknown } }>(
-    `select load_authorization_facts('sandbox', 'auth_next', $1, null, now()) as facts`,
-    [payer.cardRef],
-  );
+  const found = await client.query<{ facts: { counters: unknown } }>(loadOne, [payer.cardRef]);
   expect(found.rows[0]?.facts.counters).toMatchObject({ spent_today_cents: 1_250, usage_count: 1 });
   const scans = await client.query(
     `select relname, seq_scan::int as scans, idx_scan::int as lookups from pg_stat_xact_user_tables where relname = 'spending_days'`,
@@ -44,11 +43,7 @@ test('the facts of an authorization are read without a scan over all spending', 
 
 test('the intents of a card are read without those that it had before, by a plan made while there were none', async () => {
   const payer = await aPayer(world);
-  const load = () =>
-    client.query<{ facts: { intents: unknown[] } }>(
-      `select load_authorization_facts('sandbox', 'auth_next', $1, null, now()) as facts`,
-      [payer.cardRef],
-    );
+  const load = () => client.query<{ facts: { intents: unknown[] } }>(loadOne, [payer.cardRef]);
   await load();
   const open = await anIntent(world, payer);
   await world.sql(

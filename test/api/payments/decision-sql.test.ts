@@ -115,7 +115,7 @@ describe('the column lists', () => {
   test('rows of decisions, events and audit are inserted with every column of their tables', async () => {
     const [apply, record] = [await functionText('apply-authorization'), await functionText('record-changes')];
     for (const [text, table, made] of [
-      [apply, 'decisions', ['seq']],
+      [apply, 'decisions', ['seq', 'message_kind', 'message_id']],
       [apply, 'events', ['seq']],
       [apply, 'audit', []],
       [record, 'events', ['seq']],
@@ -129,6 +129,25 @@ describe('the column lists', () => {
       );
       expect([table, names(selected)]).toEqual([table, names(inserted)]);
       expect([table, [...names(inserted), ...made].sort()]).toEqual([table, columns.map(({ name }) => name).sort()]);
+    }
+  });
+
+  test('a batch writes the columns that a single decision writes, in each table', async () => {
+    const [one, many] = [await functionText('apply-authorization'), await functionText('apply-authorizations')];
+    const columnsIn = (text: string, table: string): string[] => {
+      const insert = new RegExp(`insert into ${table} \\(([^)]*)\\)\\s+select ([\\s\\S]*?)\\s+from jsonb_`);
+      const [, inserted = '', selected = ''] = insert.exec(text) ?? [];
+      expect(names(selected)).toEqual(names(inserted));
+      return names(inserted);
+    };
+    for (const table of ['transactions', 'decisions', 'events', 'audit']) {
+      expect([table, columnsIn(many, table)]).toEqual([table, columnsIn(one, table)]);
+      expect(columnsIn(many, table).length).toBeGreaterThan(5);
+    }
+    for (const table of ['network_messages', 'transaction_events']) {
+      const inserted = (text: string) => names(new RegExp(`insert into ${table} \\(([^)]*)\\)`).exec(text)?.[1] ?? '');
+      expect([table, inserted(many)]).toEqual([table, inserted(one)]);
+      expect(inserted(many).length).toBeGreaterThan(5);
     }
   });
 

@@ -44,7 +44,7 @@ test('a decline names the rule, its figures, the version of the policy and the c
     figures: { limitEuros: 10, askedEuros: 12.5 },
   });
   expect(decision.inWords).toBe(
-    'Declined: transaction limit 10.00, asked 12.50. It would have passed with these changes: raise the limit for one payment to 12.50 EUR; raise the limit for a day to 12.50 EUR.',
+    'Declined: transaction limit 10.00, asked 12.50. It would have passed with these changes: raise the limit for one payment to 12.50 EUR; raise the limit for a day to 12.50 EUR. The owner can also allow it once.',
   );
   // What the explanation proposes is enough; the explanation keeps the version that the decision used.
   await policies().updateAgentPolicy({

@@ -73,6 +73,17 @@ test('an authorization with the token uses the credential and pays for its inten
   expect(transitions).toEqual([{ from_status: 'minted', to_status: 'consumed' }]);
 });
 
+test('a payee that minting found by its recipient is paid under any name; a charge without the token is not', async () => {
+  const payer = await buyer({ policy: { require_intent: true } });
+  const intentId = await anIntent(world, payer, { merchant: 'Merch 1' });
+  const named = { merchant: { ...apiShop, name: 'STRANGE NAME GMBH' } };
+  expect((await network.authorize(payer, named)).body).toMatchObject({ decision: 'declined', rule: 'intent_required' });
+  const { token } = await aCredential(world, payer, intentId);
+  const { body } = await charge(payer, token, named);
+  expect(body.decision).toBe('approved');
+  expect(await intentOf(intentId)).toEqual({ status: 'approved', matched_transaction_id: body.transactionId });
+});
+
 test('the last clearing completes the machine payment, once', async () => {
   const payer = await buyer();
   const credential = await aCredential(world, payer, await shopIntent(payer));

@@ -5,7 +5,7 @@ import { intentsArea } from '../../../src/domains/spending/intents/intent.contra
 import { type Asked, type Sampler, samplesOf } from '../../support/samples.ts';
 import { freshAgent } from '../parties/agents.samples.ts';
 
-type Kind = 'authorizations' | 'clearings' | 'reversals' | 'refunds' | 'advices';
+type Kind = 'authorizations' | 'increments' | 'clearings' | 'reversals' | 'refunds' | 'advices';
 
 const merchant = { id: 'm_sandbox_shop', name: 'Sandbox Shop', mcc: '5734', country: 'DE' };
 
@@ -48,6 +48,26 @@ async function authorized(one: Sampler) {
   return { authorizationId: message.id, cardRef: message.cardRef };
 }
 
+/** A charge that no intent was declared for, and that the default policy therefore declines. */
+export async function declinedCharge(one: Sampler): Promise<string> {
+  const agentId = await freshAgent(one);
+  const [card] = await one.world.sql<{ card_ref: string }>('select card_ref from cards where agent_id = $1', [agentId]);
+  const { body, headers } = signed(one, 'authorizations', {
+    ...{ id: `auth_${randomUUID()}`, cardRef: card?.card_ref, amountCents: 500, currency: 'EUR', merchant },
+    ...{ kind: 'purchase', partialSupported: false, recurring: false, sentAt: new Date().toISOString() },
+  });
+  const answer = await fetch(`${one.world.apiUrl}/network/authorizations`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  });
+  const { decision, transactionId } = (await answer.json()) as { decision?: string; transactionId?: string };
+  if (decision !== 'declined' || transactionId === undefined) {
+    throw new Error(`the authorization was not declined: ${answer.status} ${decision}`);
+  }
+  return transactionId;
+}
+
 export const samples = samplesOf(networkArea, {
   ids: {},
   calls: (one) => ({
@@ -67,6 +87,8 @@ export const samples = samplesOf(networkArea, {
         merchant,
         clearedAt: new Date().toISOString(),
       }),
+    incrementCardPayment: async () =>
+      signed(one, 'increments', { ...(await authorized(one)), id: `inc_${randomUUID()}`, amountCents: 100 }),
     refundCardPayment: async () =>
       signed(one, 'refunds', { id: `ref_${randomUUID()}`, ...(await authorized(one)), amountCents: 500 }),
     reverseCardPayment: async () => signed(one, 'reversals', { id: `rev_${randomUUID()}`, ...(await authorized(one)) }),

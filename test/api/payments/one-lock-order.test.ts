@@ -21,6 +21,7 @@ import { newId } from '../../../src/kernel/ids.ts';
 import { hour } from '../../../src/kernel/instant.ts';
 import { entities } from '../../../src/main/modules/index.ts';
 import { expirePolicy } from '../../../src/usecases/spending/expire-policy.ts';
+import { deadlocksIn } from '../../support/deadlocks.ts';
 import { anIntent, aPayer, brokenInvariants, inDatabase, networkOf, type Payer } from '../../support/payments-world.ts';
 import { reached } from '../../support/reached.ts';
 import { eventually, startWorld, type World } from '../../support/world.ts';
@@ -35,16 +36,6 @@ afterAll(async () => {
   expect(await brokenInvariants(world)).toEqual([]);
   await world.close();
 });
-
-/** Backends report what they counted at most once a second, and when they are asked something. */
-async function deadlocks(): Promise<number> {
-  await new Promise((resolve) => setTimeout(resolve, 1_200));
-  await Promise.all(Array.from({ length: 16 }, () => fetch(`${world.apiUrl}/health`)));
-  const [row] = await world.sql<{ deadlocks: string }>(
-    'select deadlocks from pg_stat_database where datname = current_database()',
-  );
-  return Number(row?.deadlocks);
-}
 
 /** The owner's default wallet, so that an agent may be closed. */
 async function aBuyer(): Promise<Payer> {
@@ -110,7 +101,7 @@ test('authorizations, clearings, reversals, fundings, revoking commands, the exp
     inDatabase(world, (database) => expirePolicy({ database })(payer.agentId, new Date(Date.now() + 2 * hour))),
   ]);
   expect(new Set(statuses)).toEqual(new Set([200]));
-  expect(await deadlocks()).toBe(0);
+  expect(await deadlocksIn(world)).toBe(0);
 });
 
 /** Until that backend waits for a lock. */
@@ -156,7 +147,7 @@ test('a card and the one in its place are taken in the order of their ids, which
     ]);
     expect(cards).toEqual([{ status: 'closed' }, { status: 'active' }]);
   }
-  expect(await deadlocks()).toBe(0);
+  expect(await deadlocksIn(world)).toBe(0);
 });
 
 test('a row that another has changed between reading and writing it is read again', async () => {

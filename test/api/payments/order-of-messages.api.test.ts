@@ -7,6 +7,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { deadlocksIn } from '../../support/deadlocks.ts';
 import {
   type Authorized,
   aPayer,
@@ -149,16 +150,6 @@ test('random histories: sums, ledger and limits hold', async () => {
   );
 }, 240_000);
 
-/** Backends report what they counted at most once a second, and when they are asked something. */
-async function deadlocks(): Promise<number> {
-  await new Promise((resolve) => setTimeout(resolve, 1_200));
-  await Promise.all(Array.from({ length: 16 }, () => fetch(`${world.apiUrl}/health`)));
-  const [row] = await world.sql<{ deadlocks: string }>(
-    'select deadlocks from pg_stat_database where datname = current_database()',
-  );
-  return Number(row?.deadlocks);
-}
-
 test('early clearings, authorizations and fundings of agents that share a wallet and an owner: no deadlock', async () => {
   const first = await aPayer(world, { fundsCents: 1_500 });
   const payers = [first];
@@ -167,7 +158,7 @@ test('early clearings, authorizations and fundings of agents that share a wallet
     await world.sql('update agents set wallet_id = $1 where id = $2', [first.walletId, payer.agentId]);
     payers.push(payer);
   }
-  const [before, statuses, took]: [number, number[], number[]] = [await deadlocks(), [], []];
+  const [before, statuses, took]: [number, number[], number[]] = [await deadlocksIn(world), [], []];
   const timed = async (call: Promise<{ status: number }>) => {
     const from = performance.now();
     statuses.push((await call).status);
@@ -202,6 +193,6 @@ test('early clearings, authorizations and fundings of agents that share a wallet
   took.sort((one, other) => one - other);
   const p99Ms = Math.round(took[Math.floor(took.length * 0.99)] ?? 0);
   // The time is shown where the count is wrong; it is no target here.
-  expect({ p99Ms, deadlocks: (await deadlocks()) - before }).toEqual({ p99Ms, deadlocks: 0 });
+  expect({ p99Ms, deadlocks: (await deadlocksIn(world)) - before }).toEqual({ p99Ms, deadlocks: 0 });
   expect([...new Set(statuses)].filter((status) => status !== 200 && status !== 201)).toEqual([]);
 }, 120_000);

@@ -155,7 +155,7 @@ describe('the card', () => {
     eventually(
       () =>
         world.sql(
-          `select 1 from pg_stat_activity where wait_event_type = 'Lock' and query ilike '%apply_authorization%'
+          `select 1 from pg_stat_activity where wait_event_type = 'Lock' and query ilike '%lock_decision%'
              and datname = current_database()`,
         ),
       (found) => found.length > 0,

@@ -45,7 +45,7 @@ const transactionsOf = (payer: Payer) =>
     [payer.agentId],
   );
 
-test('a part keeps the payment completed, and the rest makes it reversed; each is a transaction of its own', async () => {
+test('a part keeps the payment completed, and the rest makes it reversed; each is a separate transaction', async () => {
   const payer = await aPayer(world, { fundsCents: 5_000 });
   const { authorizationId, transactionId } = await collected(payer);
   const part = { id: `ref_${randomUUID()}`, authorizationId, amountCents: 400 };
@@ -146,6 +146,34 @@ test('without an authorization it is credited at once, and settles what is owed 
   expect(await balancesOf(world, payer)).toEqual({ available: 200, held: 0, receivable: 0 });
   expect((await journalsOf(world, payer.owner.ownerId)).filter((kind) => kind === 'refund')).toHaveLength(1);
 });
+
+test.each([
+  ['the last clearing', 4],
+  ['a reversal', 10],
+  ['its age', 10],
+])(
+  'more than is collected in the end: the alert comes with the end of the payment, by %s',
+  async (end, beyondEuros) => {
+    const payer = await aPayer(world, { fundsCents: 5_000 });
+    const message = network.authorizationOf(payer);
+    const { body } = await network.send<Authorized>('authorizations', message);
+    const authorizationId = message.id;
+    await network.refund(payer, { authorizationId, amountCents: 1_000 });
+    const alerts = () =>
+      world.sql<{ data: { signals: string[]; beyondEuros: number } }>(
+        `select data from events where subject_id = $1 and name = 'risk.alert_created'`,
+        [body.transactionId],
+      );
+    expect(await alerts()).toEqual([]);
+    if (end === 'the last clearing') await network.clear(payer, { authorizationId, amountCents: 600, final: true });
+    else if (end === 'a reversal') await network.reverse(payer, { authorizationId });
+    else await expireIn(world, inDays(8));
+    const found = await alerts();
+    expect(found.map(({ data }) => [data.signals, data.beyondEuros])).toEqual([
+      [['refunded_above_collected'], beyondEuros],
+    ]);
+  },
+);
 
 test('more than was collected is credited, with an alert', async () => {
   const payer = await aPayer(world, { fundsCents: 5_000 });

@@ -7,6 +7,7 @@ import { type Sampler, samplesOf } from '../../support/samples.ts';
 import { theCard } from '../cards/cards.samples.ts';
 import { theAgent } from '../parties/agents.samples.ts';
 import { freshIntent, theIntent } from '../spending/intents.samples.ts';
+import { declinedCharge } from './network.samples.ts';
 
 const theTransaction = async (one: Sampler): Promise<string> => (await one.the(theRecords)).transactionId;
 
@@ -16,6 +17,7 @@ export const samples = samplesOf(transactionsArea, {
     listTransactions: () => ({}),
     getTransaction: async () => ({ path: { id: await one.the(theTransaction) } }),
     getTransactionDecision: async () => ({ path: { id: await one.the(theTransaction) } }),
+    allowTransactionOnce: async () => ({ path: { id: await declinedCharge(one) } }),
     updateTransaction: async () => ({
       path: { id: await one.the(theTransaction) },
       body: { memo: `noted ${randomUUID()}` },

@@ -98,6 +98,26 @@ const anyFacts = fc
     };
   });
 
+test('only a charge that waits for nothing but a person asks one', () => {
+  const asking = decideAuthorization(factsOf({}, { autoApproveLimitCents: 500 }));
+  const refused = decideAuthorization(factsOf({}, { autoApproveLimitCents: 500, maxTransactionCents: 999 }));
+  expect([asking.outcome, asking.needsPerson]).toEqual(['declined', true]);
+  expect([refused.outcome, refused.rule, refused.needsPerson]).toEqual(['declined', 'max_transaction', false]);
+});
+
+test('a payment token for one merchant is refused to another, and to one that the network does not name', () => {
+  const token = { intentId: 'int_aaaaaaaa', isUsed: false, merchantId: 'm', ceilingCents: 1_000 };
+  const paying = factsOf({ token, candidates: [candidate()] });
+  const by = (merchant: { name: string; id?: string } | undefined): DecisionFacts => ({
+    ...paying,
+    spending: { ...paying.spending, request: { ...paying.spending.request, merchant } },
+  });
+  expect(decideAuthorization(paying).outcome).toBe('approved');
+  for (const merchant of [{ id: 'other', name: 'Shop' }, { name: 'Shop' }, undefined]) {
+    expect(decideAuthorization(by(merchant))).toMatchObject({ outcome: 'declined', rule: 'token_merchant' });
+  }
+});
+
 describe('whatever the facts', () => {
   test('an approved amount is allowed by the spending rules and available', () => {
     fc.assert(
@@ -154,6 +174,22 @@ describe('whatever the facts', () => {
       }),
       { numRuns: 500 },
     );
+  });
+
+  test('a payment token that was minted for a payee pays its intent under any name, and no other intent', () => {
+    const other = candidate({ id: 'int_bbbbbbbb', expectedMerchant: 'Shop' });
+    const ofHost = candidate({ expectedMerchant: 'shop.example' });
+    const decide = (isPayeeBound: boolean, candidates: Candidate[] = [other, ofHost]) => {
+      const token = { intentId: ofHost.id, isUsed: false, ceilingCents: 1_000, isPayeeBound };
+      const { outcome, rule, candidate: chosen } = decideAuthorization(factsOf({ candidates, token }));
+      return { outcome, rule, intentId: chosen?.id };
+    };
+    expect(decide(true, [ofHost])).toEqual({ outcome: 'approved', rule: 'within_rules', intentId: ofHost.id });
+    expect(decide(false, [ofHost])).toMatchObject({ outcome: 'declined', rule: 'checkout_intent' });
+    // The intent of another merchant that fits better by its name is not the token's.
+    expect(decide(true)).toMatchObject({ outcome: 'declined', rule: 'checkout_intent' });
+    const late = { ...ofHost, closedBecause: 'intent int_aaaaaaaa is outside its window' };
+    expect(decide(true, [late])).toMatchObject({ outcome: 'declined', rule: 'checkout_intent' });
   });
 
   test('the decision is a function of its facts', () => {

@@ -1,8 +1,8 @@
 /** Whose key signed: the right bytes at the right endpoint, the right time, and each adapter by its own key. @module */
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { signerOf } from '../../../src/domains/payments/network/network.signature.ts';
-import { networkSignature } from '../../../src/sandbox/network/network-signature.ts';
+import { signerOf, signerOfHead } from '../../../src/domains/payments/network/network.signature.ts';
+import { fileSignature, networkSignature } from '../../../src/sandbox/network/network-signature.ts';
 import { signed } from '../../support/payments-world.ts';
 
 const keys = { sandbox: 'a'.repeat(64), other: 'b'.repeat(64), unset: '' };
@@ -13,7 +13,8 @@ const requestLine = 'POST /network/authorizations';
 const sign = (key: string, rawBody: string, unixSeconds = now) =>
   signed(key, { path: '/network/authorizations', rawBody, unixSeconds });
 const signer = (signature: string, rawBody: string, line = requestLine) =>
-  signerOf({ signature, requestLine: line, rawBody: bytes(rawBody) }, keys, now * 1_000).adapter;
+  signerOf({ signature, contentDigest: undefined, requestLine: line, rawBody: bytes(rawBody) }, keys, now * 1_000)
+    .adapter;
 
 /**
  * Made with OpenSSL, not with a signer of ours:
@@ -77,7 +78,11 @@ test('five minutes either way, and not a second more', () => {
 
 test('a right signature at another time tells how far the clocks are apart, a wrong one tells nothing', () => {
   const at = (header: string) =>
-    signerOf({ signature: header, requestLine, rawBody: bytes('x') }, keys, now * 1_000 + 250);
+    signerOf(
+      { signature: header, contentDigest: undefined, requestLine, rawBody: bytes('x') },
+      keys,
+      now * 1_000 + 250,
+    );
   expect(at(sign(keys.other, 'x', now - 600))).toEqual({
     adapter: undefined,
     untimely: { adapter: 'other', apartMs: 600_250 },
@@ -95,11 +100,70 @@ test('no other header is taken', () => {
     fc.property(
       fc.oneof(
         fc.string(),
-        fc.constantFrom(right.toUpperCase(), `${right},v1=0`, ` ${right}`, right.replace('v1', 'v0')),
+        fc.constantFrom(
+          right.toUpperCase(),
+          `${right},v1=0`,
+          ` ${right}`,
+          right.replace('v1', 'v0'),
+          right.replace('v1', 'v2'),
+        ),
       ),
       (header) => {
         expect(signer(header, 'x')).toBeUndefined();
       },
     ),
   );
+});
+
+/**
+ * Made with OpenSSL: printf '<Document/>' | openssl dgst -sha256 -binary | base64, then
+ * printf 'v2.1760000000.POST /network/sepa/files.sha-256=:…:' | openssl dgst -sha256 -hmac aaaa… (64 a)
+ */
+const file = {
+  line: 'POST /network/sepa/files',
+  body: '<Document/>',
+  contentDigest: 'sha-256=:rvCNoWsvZmOKTDlWBzOw3viy20lVxk+OVn+LanvKZoU=:',
+  signature: `t=${now},v2=5e858fcb74147af6de46e5d376cc93615dd2ba61fac13718ff70d8ec7194bb83`,
+};
+const head = { signature: file.signature, contentDigest: file.contentDigest, requestLine: file.line };
+const ofFile = (over: Partial<typeof head> = {}, rawBody = file.body, atMs = now * 1_000) =>
+  signerOf({ ...head, ...over, rawBody: bytes(rawBody) }, keys, atMs).adapter;
+
+test('golden vector of a signature over the digest of a file', () => {
+  expect(ofFile()).toBe('sandbox');
+  expect(signerOfHead(head, keys, now * 1_000)).toEqual({ adapter: 'sandbox' });
+  const made = fileSignature(keys.sandbox, { requestLine: file.line, rawBody: file.body, unixSeconds: now });
+  expect(made).toEqual({ 'Content-Digest': file.contentDigest, 'X-Network-Signature': file.signature });
+});
+
+test('a signature over a digest is valid for its target, its digest and the body that has it alone', () => {
+  const other = fileSignature(keys.sandbox, { requestLine: file.line, rawBody: '<Other/>', unixSeconds: now });
+  expect(ofFile({}, '<Other/>')).toBeUndefined();
+  expect(ofFile({ contentDigest: other['Content-Digest'] }, '<Other/>')).toBeUndefined();
+  expect(ofFile({ requestLine: 'POST /v1/network/sepa/files' })).toBeUndefined();
+  expect(ofFile({}, file.body, (now + 301) * 1_000)).toBeUndefined();
+  const elsewhere = [undefined, '', file.contentDigest.replace('256', '512'), `${file.contentDigest}, md5=:eA==:`];
+  for (const contentDigest of elsewhere) {
+    expect(signerOf({ ...head, contentDigest, rawBody: bytes(file.body) }, keys, now * 1_000)).toEqual({
+      adapter: undefined,
+    });
+    expect(signerOfHead({ ...head, contentDigest }, keys, now * 1_000)).toEqual({ adapter: undefined });
+  }
+  // A body that reads like what v2 signs: the signature of such a message proves no file.
+  const body = `${file.line}.${file.contentDigest}`;
+  const mac = sign(keys.sandbox, body).replace('v1', 'v2');
+  expect(ofFile({ signature: mac })).toBeUndefined();
+});
+
+test('before the body is there only a signature over its digest shows who signed', () => {
+  const headOf = (signature: string | undefined) => signerOfHead({ ...head, signature }, keys, now * 1_000);
+  expect(headOf(sign(keys.sandbox, 'x'))).toBe('by body');
+  expect(headOf(sign('c'.repeat(64), 'x'))).toBe('by body');
+  for (const signature of [undefined, 'x', file.signature.replace(/.$/, '')])
+    expect(headOf(signature)).toEqual({ adapter: undefined });
+  expect(headOf(`t=${now},v2=${'0'.repeat(64)}`)).toEqual({ adapter: undefined });
+  expect(signerOfHead(head, keys, (now + 600) * 1_000)).toEqual({
+    adapter: undefined,
+    untimely: { adapter: 'sandbox', apartMs: 600_000 },
+  });
 });

@@ -104,6 +104,21 @@ describe('any sequence of messages', () => {
     );
   });
 
+  test('each message says where the hold went: it stays, is given back or pays what is collected', () => {
+    fc.assert(
+      fc.property(sequences, ([first, messages]) => {
+        let state = first;
+        for (const message of messages) {
+          const { next, releasedCents, beyondCents } = hear(state, message);
+          const collectedCents = message.kind === 'clear' ? message.amountCents : 0;
+          expect(state.heldCents).toBe(next.heldCents + releasedCents + (collectedCents - beyondCents));
+          expect(Math.min(releasedCents, beyondCents, collectedCents - beyondCents)).toBeGreaterThanOrEqual(0);
+          state = next;
+        }
+      }),
+    );
+  });
+
   test('completes at most once, and everything the network collected is in it', () => {
     fc.assert(
       fc.property(sequences, ([first, messages]) => {
@@ -179,6 +194,36 @@ describe('single messages', () => {
 
   test('a reversal above the hold gives back the hold', () => {
     expect(reverse(authorized(1_000), 5_000)).toMatchObject({ releasedCents: 1_000, isFullyReversed: true });
+  });
+
+  test('of a payment of which nothing is held, a reversal of the whole ends it and one of a part does not', () => {
+    const unheld = { ...authorized(1_000), heldCents: 0 };
+    expect(reverse(unheld, 1_000)).toMatchObject({ next: { status: 'reversed' }, isFullyReversed: true });
+    expect(reverse(unheld, 999)).toMatchObject({ next: unheld, releasedCents: 0, isFullyReversed: false });
+  });
+
+  test('a part of a payment that holds less than was approved leaves what is still to come in the hold', () => {
+    const underheld = { ...authorized(1_000), heldCents: 400 };
+    expect(reverse(underheld, 600)).toMatchObject({ next: underheld, releasedCents: 0, isFullyReversed: false });
+    expect(reverse(underheld, 601)).toMatchObject({ next: { heldCents: 399, status: 'pending' }, releasedCents: 1 });
+    const collected = clear(underheld, { amountCents: 400, isFinal: false }).next;
+    expect(reverse(collected, 599)).toMatchObject({ next: collected, completes: false });
+    expect(reverse(collected, 600)).toMatchObject({ next: { status: 'completed', isFinal: true }, completes: true });
+  });
+
+  test('what is held after a part was reversed covers what is still to come, as far as it did before', () => {
+    fc.assert(
+      fc.property(amount, amount, fc.nat(100_000), amount, (approvedCents, held, collected, reversed) => {
+        const first = { ...authorized(approvedCents), heldCents: Math.min(held, approvedCents) };
+        const before = clear(first, { amountCents: Math.min(collected, approvedCents), isFinal: false }).next;
+        const { next, releasedCents } = reverse(before, reversed);
+        if (reversed >= approvedCents) return expect(next.heldCents).toBe(0);
+        const toCome = Math.max(0, approvedCents - before.clearedCents - reversed);
+        expect(next.heldCents).toBe(Math.min(before.heldCents, toCome));
+        expect(next.heldCents + releasedCents).toBe(before.heldCents);
+        expect(next.status === 'pending').toBe(toCome > 0);
+      }),
+    );
   });
 
   test('a declined transaction has nothing to give back', () => {

@@ -45,6 +45,7 @@ export const journeys: WorkflowJourneys = {
           stage: 'issuing',
           status: 'RUNNING',
           details: ['Waiting for the card processor to issue it. Card of {agent}.'],
+          problem: 'retrying',
         },
         active: {
           stage: 'active',
@@ -65,6 +66,7 @@ export const journeys: WorkflowJourneys = {
           stage: 'frozen',
           status: 'RUNNING',
           details: ['Waiting for the card processor to accept the state frozen. Card of {agent}.'],
+          problem: 'retrying',
         },
         closed: {
           stage: 'closed',

@@ -27,6 +27,7 @@ export const journeys: WorkflowJourneys = {
           stage: 'open',
           status: 'RUNNING',
           details: ['12.50 EUR for agent {agent}. Waiting for the simulated network to charge the card.'],
+          problem: 'retrying',
         },
         done: {
           stage: 'done',

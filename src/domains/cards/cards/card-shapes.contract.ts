@@ -68,6 +68,34 @@ export const cardPolicyOut = z
       lockToFirstMerchant: z.boolean(),
       cooldownMinutes: z.int().nullable(),
     }),
+    merchantLock: z
+      .strictObject({
+        merchant: z
+          .string()
+          .nullable()
+          .meta({ description: 'as the network named it at the first payment', examples: ['Sandbox Shop 0087'] }),
+        merchantId: z.string().nullable(),
+        mcc: z
+          .string()
+          .nullable()
+          .meta({ description: 'its category, which a drifted name has to have too', examples: ['5734'] }),
+        names: z.array(z.string()).meta({
+          description: 'under which it was paid lately, newest first; none widens the lock',
+          examples: [['Sandbox Shop 0412', 'Sandbox Shop 0087']],
+        }),
+      })
+      .nullable()
+      .meta({
+        description: 'The only merchant; null without a lock, and before the first payment.',
+        examples: [
+          {
+            merchant: 'Sandbox Shop 0087',
+            merchantId: 'sandbox-shop',
+            mcc: '5734',
+            names: ['Sandbox Shop 0412', 'Sandbox Shop 0087'],
+          },
+        ],
+      }),
   })
   .meta({ id: 'CardPolicy', description: 'What a card may still spend.' });
 export type CardPolicyWire = z.infer<typeof cardPolicyOut>;

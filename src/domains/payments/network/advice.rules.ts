@@ -1,5 +1,5 @@
 /**
- * The decision about an authorization that the network approved by itself, because Bursar did not answer in time. The
+ * The decision about an authorization that the network approved in Bursar's place, because no answer came in time. The
  * rules no longer decide; they say which intent is paid and what they would have refused. Pure.
  * @module
  */

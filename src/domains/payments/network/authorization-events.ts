@@ -5,6 +5,7 @@
  */
 import type { EventData, EventsLike } from '../../../events/catalog.ts';
 import type { Change } from '../../../events/record.ts';
+import { cents, eurosFromCents } from '../../../kernel/money.ts';
 import { type IntentRow, intentEventData, stateOf, windowEventData } from '../../spending/intents/index.ts';
 import { intentWorkflowId } from '../../spending/intents/intent.messages.ts';
 import { type IntentCommandKind, isFinalIntent, moveIntent } from '../../spending/intents/intent.rules.ts';
@@ -13,7 +14,7 @@ import { windowAt, windowNumbered } from '../../spending/intents/windows/recurre
 import { consumptionOf } from '../mpp-credentials/mpp-credential.wire.ts';
 import type { TransactionFields } from '../transactions/transaction.entity.ts';
 import { transactionData } from '../transactions/transaction.wire.ts';
-import type { Decision } from './authorization.rules.ts';
+import { type Decision, decidingFigures } from './authorization.rules.ts';
 import { type AuthorizationFacts, chargedAt, type IntentFields, isTokenSpent } from './authorization-facts.ts';
 
 export type IntentMoved = {
@@ -111,6 +112,23 @@ function windowMove(before: IntentFields, transactionId: string, at: Date): Inte
   };
 }
 
+/** Codes and amounts of the rule that decided; its words may name people. */
+function decidedBy(
+  decision: Decision,
+  { requestedCents }: TransactionFields,
+): EventData<'transaction.declined'>['decision'] {
+  const { limitCents, spentCents, availableCents, allowedOnceOf } = decidingFigures(decision);
+  const eurosOf = (figure: unknown) => (typeof figure === 'number' ? eurosFromCents(cents(figure)) : null);
+  return {
+    rule: decision.rule,
+    askedEuros: eurosFromCents(requestedCents),
+    limitEuros: eurosOf(limitCents),
+    spentEuros: eurosOf(spentCents),
+    availableEuros: eurosOf(availableCents),
+    allowedOnceOf: typeof allowedOnceOf === 'string' ? allowedOnceOf : null,
+  };
+}
+
 type Happened = {
   transaction: TransactionFields;
   /** It was there before the authorization came. */
@@ -127,21 +145,21 @@ export function changesOf(
   const details = { outcome: decision.outcome, rule: decision.rule };
   const { agentId, ownerId } = transaction;
   const data = transactionData(transaction);
-  const ofTransaction = (event: EventsLike<'transaction.created'>, audited: boolean): Change => ({
-    event,
-    ownerId,
-    agentId,
-    subjectId: transaction.id,
-    data,
-    details,
-    audited,
-  });
+  const about = { ownerId, agentId, subjectId: transaction.id };
   const used = isDeclined || isTokenSpent(facts) ? undefined : facts.token?.credential;
-  const near =
-    decision.mismatch === undefined ? undefined : facts.intents.find(({ id }) => id === decision.mismatch?.intentId);
+  const { mismatch } = decision;
+  const near = mismatch === undefined ? undefined : facts.intents.find(({ id }) => id === mismatch.intentId);
   return [
-    ...(isKnown ? [] : [ofTransaction('transaction.created', false)]),
-    ofTransaction(isDeclined ? 'transaction.declined' : 'transaction.authorization', true),
+    ...(isKnown ? [] : [{ event: 'transaction.created' as const, ...about, data, details, audited: false }]),
+    {
+      event: isDeclined ? 'transaction.declined' : 'transaction.authorization',
+      ...about,
+      data: { ...data, decision: decidedBy(decision, transaction) },
+      details: {
+        ...details,
+        ...(decision.candidate?.allows === undefined ? {} : { allowedOnceOf: decision.candidate.allows.transactionId }),
+      },
+    },
     ...(intent === undefined
       ? []
       : [
@@ -155,7 +173,7 @@ export function changesOf(
           },
         ]),
     ...(used?.status === 'minted' ? [consumptionOf(used, transaction.id)] : []),
-    ...(near === undefined
+    ...(near === undefined || mismatch === undefined
       ? []
       : [
           {
@@ -166,7 +184,9 @@ export function changesOf(
             data: {
               ...intentEventData(near as IntentRow),
               transactionId: transaction.id,
-              misfits: [...(decision.mismatch?.misfits ?? [])],
+              misfits: [...mismatch.misfits],
+              askedEuros: eurosFromCents(mismatch.askedCents),
+              maxChargeEuros: eurosFromCents(mismatch.maxChargeCents),
             },
             details: { transactionId: transaction.id },
           },

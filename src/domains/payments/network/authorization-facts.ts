@@ -1,12 +1,12 @@
 /**
- * All facts of a decision on an authorization, read in one round trip and one snapshot, without locks. Shapes only;
+ * All facts of the decisions on authorizations, read in one round trip and one snapshot, without locks. Shapes only;
  * authorization.rules.ts evaluates them.
  * @module
  */
 import * as z from 'zod';
 import { columnRow, jsonColumns, jsonInstant } from '../../../db/column-row.ts';
 import { centsValue } from '../../../db/row-values.ts';
-import { oneRowOf, rowsOf } from '../../../db/statement.ts';
+import { rowsOf } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
 import { DomainError } from '../../../kernel/errors.ts';
 import { add, cents } from '../../../kernel/money.ts';
@@ -164,23 +164,39 @@ export type Question = {
   readonly at: Date;
 };
 
-export async function loadAuthorizationFacts(
-  tx: Tx,
-  { adapter, id, cardRef, tokenHash, simulationId, at }: Question,
-): Promise<Loaded> {
-  const { facts: loaded } = await oneRowOf(
+const documentOfFacts = z.object({ facts: z.record(z.string(), z.unknown()) });
+
+/** In the order of the questions. Without what a simulated charge asked for. */
+export async function loadAuthorizations(tx: Tx, questions: readonly Question[]): Promise<Loaded[]> {
+  const found = await rowsOf(
     tx,
-    z.object({ facts: z.record(z.string(), z.unknown()) }),
-    'select load_authorization_facts($1, $2, $3, $4, $5) as facts',
-    [adapter, id, cardRef, tokenHash, at],
+    documentOfFacts,
+    'select facts from load_authorizations($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[])',
+    [
+      questions.map(({ adapter }) => adapter),
+      questions.map(({ id }) => id),
+      questions.map(({ cardRef }) => cardRef),
+      questions.map(({ tokenHash }) => tokenHash),
+      questions.map(({ at }) => at),
+    ],
   );
-  if ('known' in loaded) return { known: knownAnswer.parse(loaded.known) };
-  if (loaded.card === null) return { unknownCard: true, ...unknownCard.parse(loaded) };
-  const facts = factsOfCard.parse(loaded);
-  if (facts.orphan !== null && facts.orphan.cardRef !== cardRef) {
-    throw new DomainError('conflict', `the network collected for authorization ${id} from another card`);
+  return found.map(({ facts }) => {
+    if ('known' in facts) return { known: knownAnswer.parse(facts.known) };
+    if (facts.card === null) return { unknownCard: true, ...unknownCard.parse(facts) };
+    return { facts: factsOfCard.parse(facts) };
+  });
+}
+
+/** Of one authorization; refuses one that the network collected for from another card. */
+export async function loadAuthorizationFacts(tx: Tx, question: Question): Promise<Loaded> {
+  const [loaded] = await loadAuthorizations(tx, [question]);
+  if (loaded === undefined) throw new Error('an authorization has no document of its facts');
+  if (!('facts' in loaded)) return loaded;
+  const { facts } = loaded;
+  if (facts.orphan !== null && facts.orphan.cardRef !== question.cardRef) {
+    throw new DomainError('conflict', `the network collected for authorization ${question.id} from another card`);
   }
-  return { facts: simulationId === undefined ? facts : await simulated(tx, facts, simulationId) };
+  return question.simulationId === undefined ? loaded : { facts: await simulated(tx, facts, question.simulationId) };
 }
 
 /** The messages about an authorization that wait for it, in the order in which they came. */
@@ -271,6 +287,7 @@ const tokenFactsOf = ({ token }: AuthorizationFacts): TokenFacts | null =>
         isRevoked: token.isRevoked,
         ceilingCents: token.ceilingCents,
         merchantId: token.recipient,
+        isPayeeBound: token.kind === 'credential',
       };
 
 /** The charge is of the payment that the intent is kept for. */
@@ -291,4 +308,7 @@ const candidateOf = (intent: IntentFields, taken: readonly TakenWindow[], at: Da
   ...matchableIntent(intent, taken, at),
   isAutoApproved: intent.isAutoApproved,
   attestedAt: intent.attestedAt ?? null,
+  ...(intent.allowsOnceOf == null || intent.declinedCharge == null
+    ? {}
+    : { allows: { transactionId: intent.allowsOnceOf, merchant: intent.declinedCharge.merchant } }),
 });

@@ -5,7 +5,7 @@
  */
 import { changeRecords } from '../../../events/record.ts';
 import { newId } from '../../../kernel/ids.ts';
-import { type Cause, causedBy, type OriginatingCall } from '../../../platform/cause.ts';
+import { causedBy, type OriginatingCall } from '../../../platform/cause.ts';
 import { authorization } from '../../treasury/ledger/ledger.rules.ts';
 import { checkoutWorkflowId } from '../checkout/checkout.messages.ts';
 import { mppCredentialWorkflowId } from '../mpp-credentials/mpp-credential.messages.ts';
@@ -25,19 +25,14 @@ import { orphanTransactionOf, transactionOf } from './authorization-transaction.
 import type { AuthorizationAnswer, AuthorizationMessage } from './network.contract.ts';
 import type { Received } from './received-message.ts';
 
-export type Writing = {
-  readonly answer: AuthorizationAnswer;
-  readonly transactionId: string;
-  readonly payload: Record<string, unknown>;
-  /** With the ids of the call that asked for the payment, where there is one. */
-  readonly cause: Cause;
-};
+/** `cause`: with the ids of the call that asked for the payment, where there is one. */
+export type Writing = ReturnType<typeof writingOf>;
 
 export function writingOf(
   authorization: Received<AuthorizationMessage>,
   facts: AuthorizationFacts,
   decision: Decision,
-): Writing {
+) {
   const linked =
     decision.outcome === 'declined'
       ? undefined

@@ -4,12 +4,16 @@
  * @module
  */
 import { type Cents, cents, inWords, least, subtract, zero } from '../../../kernel/money.ts';
+import { type Allowance, isAllowed } from '../../spending/intents/allow-once.rules.ts';
 import { whyUnattested } from '../../spending/policies/attestation.rules.ts';
 import {
   evaluateSpending,
+  type Figures,
   type IntentFacts,
   type MatchableIntent,
   matchIntent,
+  maxChargeCentsFor,
+  mayBeAllowedOnce,
   type Policy,
   type SpendingDecision,
   type SpendingFacts,
@@ -21,6 +25,8 @@ export type Candidate = MatchableIntent & {
   readonly expectedMerchant: string | null;
   readonly isAutoApproved: boolean;
   readonly attestedAt: Date | null;
+  /** It lets one declined charge pass, and fits no other. */
+  readonly allows?: Allowance | undefined;
   /** Set where a confirm has written the transaction that the authorization is to link. */
   readonly transactionId?: string | undefined;
 };
@@ -34,6 +40,8 @@ export type TokenFacts = {
   readonly isRevoked?: boolean | undefined;
   /** The only merchant that it pays; without one it pays the merchant that it was given to. */
   readonly merchantId?: string | null | undefined;
+  /** The merchant of the intent was compared with the payee when the token was minted, so the charge's name is not asked. */
+  readonly isPayeeBound?: boolean | undefined;
   readonly ceilingCents: number | null;
 };
 
@@ -74,6 +82,9 @@ export type IntentMismatch = {
   readonly intentId: string;
   readonly reason: string;
   readonly misfits: readonly string[];
+  readonly askedCents: Cents;
+  /** With the tolerance. */
+  readonly maxChargeCents: Cents;
 };
 
 export type Decision = {
@@ -119,6 +130,11 @@ export function decideAuthorization(facts: DecisionFacts): Decision {
   const through = facts.simulation?.wanted === 'decline' ? declinedAsRequested : approved;
   const holding = (decision: Decision): Decision => ({ ...decision, holdCents: holdOf(decision, before) });
   if (whole.outcome === 'allow') return holding(through('approved', request.amountCents, whole, found));
+  const allowed = allowedOnce(facts, whole);
+  const allowedBy = { candidate: allowed?.candidate, mismatch: undefined };
+  if (allowed?.decision.outcome === 'allow') {
+    return holding(through('approved', request.amountCents, allowed.decision, allowedBy));
+  }
   const takesParts = facts.partialSupported && request.kind !== 'verification';
   const part = takesParts ? mostAllowed(facts, found, whole) : undefined;
   if (part !== undefined) {
@@ -126,6 +142,7 @@ export function decideAuthorization(facts: DecisionFacts): Decision {
     return holding(through('partial', part.amountCents, { ...part.decision, rule: whole.rule, reason }, found));
   }
   if (takesParts && before.collectedCents > 0) return collected('partial', before.collectedCents, facts, found, whole);
+  if (allowed !== undefined) return declined(allowed.decision, allowedBy);
   const needsPerson = whole.outcome === 'needs_approval' && !before.isFinal;
   return { ...declined(whole, found), needsPerson };
 }
@@ -159,21 +176,75 @@ function holdOf({ holdCents }: Decision, { collectedCents, isFinal, isBooked }: 
   return isFinal ? zero : cents(Math.max(0, holdCents - collectedCents));
 }
 
+type Allowed = { readonly candidate: Candidate; readonly decision: SpendingDecision };
+
+/**
+ * The owner has allowed this charge once: the rules that an owner may lift are lifted, and all others decide. Undefined
+ * where that was not done, or cannot help.
+ */
+function allowedOnce(facts: DecisionFacts, { rule, outcome }: SpendingDecision): Allowed | undefined {
+  const { request } = facts.spending;
+  if (outcome === 'allow' || !mayBeAllowedOnce(rule, outcome)) return undefined;
+  const [candidate] = facts.candidates
+    .filter(
+      ({ allows, expectedAmountCents }) => allows !== undefined && isAllowed(allows, expectedAmountCents, request),
+    )
+    .sort((a, b) => a.expectedAmountCents - b.expectedAmountCents);
+  if (candidate?.allows === undefined) return undefined;
+  const { transactionId } = candidate.allows;
+  // Its merchant was compared exactly; the resemblance of names has no say.
+  const found = { candidate: { ...candidate, expectedMerchant: null }, mismatch: undefined };
+  const spending = { ...facts.spending, allowedOnceOf: transactionId };
+  const decision = evaluate({ ...facts, spending }, found, request.amountCents);
+  if (decision.outcome !== 'allow') return { candidate, decision };
+  const liftedRules = decision.trace.filter((entry) => entry.outcome === 'lifted').map((entry) => entry.rule);
+  const figures = { allowedOnceOf: transactionId, intentId: candidate.id, askedCents: request.amountCents };
+  const limitCents = candidate.expectedAmountCents;
+  const despite = liftedRules.length > 0 ? liftedRules : [rule];
+  const reason = `the owner has allowed ${inWords(limitCents)} once for this merchant, after ${transactionId} was declined; asked ${inWords(request.amountCents)}, in spite of ${despite.join(', ')}`;
+  const trace: readonly TraceEntry[] = [
+    ...decision.trace,
+    { rule: allowedOnceRule, outcome: 'pass', figures: { ...figures, limitCents } },
+  ];
+  return { candidate, decision: { ...decision, rule: allowedOnceRule, reason, trace } };
+}
+
+/** What the rule that decided has compared. */
+export const decidingFigures = ({ rule, trace }: Pick<Decision, 'rule' | 'trace'>): Figures =>
+  trace.findLast((entry) => entry.rule === rule || entry.rule === ruleNames[rule])?.figures ?? {};
+
+/** The decision gives a refusal another name than the rule has. */
+export const ruleNames: Readonly<Record<string, string>> = { intent_required: 'require_intent' };
+
+export const allowedOnceRule = 'allowed_once';
+
 type Found = { readonly candidate: Candidate | undefined; readonly mismatch: Decision['mismatch'] };
 
-/** Account checks consume no intent. */
-function findIntent({ spending: { request, policy, at }, candidates }: DecisionFacts): Found {
+/** Account checks consume no intent; what an owner allows once is asked for only after a refusal. */
+function findIntent({ spending: { request, policy, at }, candidates: all, token }: DecisionFacts): Found {
+  const candidates = all.filter(({ allows }) => allows === undefined);
   if (request.kind === 'verification') return { candidate: undefined, mismatch: undefined };
   const { amountCents, merchant, recurring } = request;
   const charge = { amountCents, merchant, recurring };
-  const match = matchIntent(attestedFirst(candidates, policy, at), charge, policy?.amountTolerancePercent);
+  const payable = candidates.map((one) => (isBoundTo(token, one) ? { ...one, expectedMerchant: null } : one));
+  const match = matchIntent(attestedFirst(payable, policy, at), charge, policy?.amountTolerancePercent);
   if (match.outcome === 'matched') return { candidate: match.intent, mismatch: undefined };
   if (match.outcome === 'none') return { candidate: undefined, mismatch: undefined };
+  const { intent, reason, misfits } = match;
   return {
     candidate: undefined,
-    mismatch: { intentId: match.intent.id, reason: match.reason, misfits: match.misfits.map(({ field }) => field) },
+    mismatch: {
+      intentId: intent.id,
+      reason,
+      misfits: misfits.map(({ field }) => field),
+      askedCents: cents(amountCents),
+      maxChargeCents: maxChargeCentsFor(intent, policy?.amountTolerancePercent),
+    },
   };
 }
+
+const isBoundTo = (token: TokenFacts | null, { id }: Candidate): boolean =>
+  token?.isPayeeBound === true && token.intentId === id;
 
 /** In a tie the first candidate wins, so attested intents come first. */
 function attestedFirst(candidates: readonly Candidate[], policy: Policy | null, at: Date): readonly Candidate[] {

@@ -20,6 +20,10 @@ export const NetworkMessageSchema = defineEntity({
     receivedAt: p.datetime(),
     unbookedReason: p.text().$type<Misfit>().nullable(),
     requestId: p.text().nullable(),
+    /** What an operator made of a message that contradicts its authorization. */
+    settledAs: p.text().$type<'assigned' | 'dismissed'>().nullable(),
+    settledReason: p.text().nullable(),
+    settledAt: p.datetime().nullable(),
   },
 });
 

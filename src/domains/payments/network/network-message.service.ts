@@ -4,6 +4,7 @@
  * @module
  */
 import { sql } from 'kysely';
+import type * as z from 'zod';
 import { type Given, query } from '../../../db/db.ts';
 import { runSql } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
@@ -16,9 +17,9 @@ type Message = { readonly id: string; readonly cardRef: string; readonly authori
 /** `currency` absent: EUR. */
 type Booking = Message & { readonly currency?: string | undefined };
 
-export type Claimed = {
+export type Claimed<Answer = BookingAnswer> = {
   /** The answer that was given before. */
-  readonly known?: BookingAnswer;
+  readonly known?: Answer;
   /** The message is new, and does not fit its authorization: keep it, and refuse it with `misfitRefusal`. */
   readonly misfit?: Misfit;
 };
@@ -42,11 +43,16 @@ const storedMessages = query((from, given: Given<Asked>) =>
 );
 
 /** Takes the authorization's place in the queue, and compares the message with what is known. */
-export async function claimMessage(
+export const claimMessage = (tx: Tx, kind: MessageKind, received: Received<Booking>): Promise<Claimed> =>
+  claimAnswered(tx, kind, received, bookingAnswer.strip());
+
+/** The same for a message with another answer, in which `answers` reads it. */
+export async function claimAnswered<Answer>(
   tx: Tx,
   kind: MessageKind,
   { adapter, message, requestHash }: Received<Booking>,
-): Promise<Claimed> {
+  answers: z.ZodType<Answer>,
+): Promise<Claimed<Answer>> {
   const { id, authorizationId } = message;
   // A slash is in no id of the network, so a refund without an authorization waits for itself alone.
   await runSql(tx, 'select lock_authorization($1, $2)', [adapter, authorizationId ?? `${kind}/${id}`]);
@@ -55,7 +61,7 @@ export async function claimMessage(
   if (same !== undefined) {
     const answer = sameAnswer(same, requestHash, message.id);
     if (same.misfit !== null && isRefused(answer)) throw misfitRefusal(message, same.misfit);
-    return { known: bookingAnswer.strip().parse(answer) };
+    return { known: answers.parse(answer) };
   }
   const authorization = stored.find((one) => one.kind === 'authorization' && one.id === authorizationId);
   if (message.currency !== undefined && message.currency !== 'EUR') return { misfit: 'other_currency' };

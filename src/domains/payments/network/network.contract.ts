@@ -45,6 +45,17 @@ export const authorizationMessage = z
     message: 'must be 0 for a verification and more than 0 for a purchase',
   });
 
+export const incrementMessage = z.object({
+  id: reference,
+  authorizationId: reference,
+  cardRef: reference,
+  amountCents: z.int().min(1).max(99_999_999_999).meta({ description: 'by how much the hold is to grow' }),
+  currency: currencyCode.optional().meta({ description: 'absent: EUR; any other currency is declined' }),
+  partialSupported: z.boolean().default(false),
+  expiresAt: at.optional(),
+  sentAt: at.optional(),
+});
+
 export const clearingMessage = z.object({
   id: reference,
   authorizationId: reference,
@@ -87,6 +98,7 @@ export const adviceMessage = z
   });
 
 export type AuthorizationMessage = z.output<typeof authorizationMessage>;
+export type IncrementMessage = z.output<typeof incrementMessage>;
 export type ClearingMessage = z.output<typeof clearingMessage>;
 export type ReversalMessage = z.output<typeof reversalMessage>;
 export type AdviceMessage = z.output<typeof adviceMessage>;
@@ -96,11 +108,16 @@ export const authorizationAnswer = z
   .strictObject({
     decision: z.enum(['approved', 'partial', 'declined']),
     approvedCents: z.int(),
-    transactionId: z.string().nullable().meta({ description: 'null only for a card that is not known' }),
+    transactionId: z.string().nullable().meta({
+      description: 'null for a card that is not known, and for an increment without its authorization',
+    }),
     rule: z.string().optional().meta({ description: 'the rule that decided' }),
     reason: z.string().optional().meta({ description: 'in words, with figures' }),
   })
-  .meta({ id: 'AuthorizationAnswer', description: 'The decision about an authorization.' });
+  .meta({
+    id: 'AuthorizationAnswer',
+    description: 'The decision about an authorization, or about an increment of it.',
+  });
 export const bookingAnswer = z
   .strictObject({
     transactionId: z.string().nullable().meta({
@@ -140,6 +157,17 @@ export const networkArea = defineArea({
         ...(['mpp.transaction.completed', 'card.closed', 'card.frozen'] as const),
       ],
     },
+    incrementCardPayment: {
+      ...signed,
+      method: 'post',
+      path: '/increments',
+      summary: 'May more be held for this payment? Decides, and raises the hold',
+      description:
+        'A hotel or a car hire asks for more than it was approved. The rules decide on the whole new amount, with counters that leave this payment out and count it in the day of its authorization; money is asked for the difference. The payment keeps its intent, whose tolerance bounds the whole amount. A decline is 200 as well, with rule and reason, and leaves the hold as it was: by a rule, `other_card`, `other_currency`, `no_authorization` (the network has not asked for it), `authorization_declined`, or `authorization_ended` (reversed, collected, or its hold too old). No person is asked. `approvedCents` is what the hold grew by. Cooldown and the number of payments do not apply: it is no new payment.',
+      body: incrementMessage,
+      success: { status: 200, body: authorizationAnswer },
+      fires: ['transaction.updated'],
+    },
     clearCardPayment: {
       ...signed,
       method: 'post',
@@ -168,7 +196,7 @@ export const networkArea = defineArea({
       success: { status: 200, body: bookingAnswer },
       fires: [
         ...(['transaction.updated', 'transaction.completed', 'mpp.transaction.completed'] as const),
-        ...(['card.closed', 'card.frozen'] as const),
+        ...(['card.closed', 'card.frozen', 'risk.alert_created'] as const),
         ...(['intent.completed', 'intent.cancelled', 'intent_window.completed', 'intent_window.missed'] as const),
       ],
     },
@@ -179,7 +207,7 @@ export const networkArea = defineArea({
       refusals: ['conflict'],
       summary: 'The network gives back what it had collected',
       description:
-        'Never refused: credited at once, to the owner’s default wallet where agent or wallet are closed, after what is owed. A transaction of its own (`type: refund`) that names the original in `originalTransactionId`. A refund that comes before its authorization waits for it, a day at most. Spending limits get nothing back. An original that is given back whole becomes `reversed`; more than was collected raises an alert. 409: a `cardRef` that is not the authorization’s, or a `currency` that is not EUR; the message is stored and not booked until an operator assigns it.',
+        'Never refused: credited at once, to the owner’s default wallet where agent or wallet are closed, after what is owed. A separate transaction (`type: refund`) that names the original in `originalTransactionId`. A refund that comes before its authorization waits for it, a day at most. Spending limits get nothing back. An original that is given back whole becomes `reversed`; more than was collected raises an alert, once no clearing can come any more. 409: a `cardRef` that is not the authorization’s, or a `currency` that is not EUR; the message is stored and not booked until an operator assigns it.',
       body: refundMessage,
       success: { status: 200, body: bookingAnswer },
       fires: ['transaction.created', 'transaction.refunded', 'transaction.updated', 'risk.alert_created'],
@@ -189,9 +217,9 @@ export const networkArea = defineArea({
       method: 'post',
       path: '/advices',
       refusals: ['conflict'],
-      summary: 'The network has approved by itself, because no answer came in time',
+      summary: 'The network has approved in Bursar’s place, because no answer came in time',
       description:
-        'Never refused, also above every limit: held as far as there is money, with `risk.alert_created`; the rest is owed when it is collected. `authorization` is what the network sent, or would have sent: where it has not come, the advice stands for it, and the same authorization is answered `approved` from then on. One that was declined, or approved for less, is held now, and pays for the intent that it was for. 400: a verification, for which nothing is held. 409: a `cardRef` that is not the authorization’s; the message is stored and not booked until an operator assigns it.',
+        'Never refused, also above every limit: held as far as there is money, with `risk.alert_created`; the rest is owed when it is collected. `authorization` is what the network sent, or would have sent: where it has not come, the advice stands for it, and the same authorization is answered `approved` from then on. One that was declined, or approved for less, is held now, and pays for the intent that it was for. 400: a verification, for which nothing is held. 409: a `cardRef` that is not the authorization’s; the message is stored and never booked, and waits until an operator dismisses it.',
       body: adviceMessage,
       success: { status: 200, body: bookingAnswer },
       fires: [

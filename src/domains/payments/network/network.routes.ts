@@ -19,6 +19,8 @@ import {
   type BookingAnswer,
   type ClearingMessage,
   clearingMessage,
+  type IncrementMessage,
+  incrementMessage,
   type networkArea,
   type RefundMessage,
   type ReversalMessage,
@@ -31,13 +33,14 @@ import type { SignedBy } from './signed-by.ts';
 export type NetworkDeps = {
   readonly signedBy: SignedBy;
   readonly authorize: (received: Received<AuthorizationMessage>) => Promise<AuthorizationAnswer>;
+  readonly increment: (received: Received<IncrementMessage>) => Promise<AuthorizationAnswer>;
   readonly clear: (received: Received<ClearingMessage>) => Promise<BookingAnswer>;
   readonly reverse: (received: Received<ReversalMessage>) => Promise<BookingAnswer>;
   readonly advise: (received: ReceivedAdvice) => Promise<BookingAnswer>;
   readonly refund: (received: Received<RefundMessage>) => Promise<BookingAnswer>;
 };
 
-/** `authorization`: as if the network had sent it by itself, so that it gets the advice's answer when it comes. */
+/** `authorization`: as if the network had sent it alone, so that it gets the advice's answer when it comes. */
 export type ReceivedAdvice = Received<
   AdviceMessage & { readonly authorizationId: string; readonly cardRef: string }
 > & {
@@ -65,6 +68,8 @@ export function networkHandlers(deps: NetworkDeps): Handlers<typeof networkArea>
   return {
     authorizeCardPayment: async (input, call) =>
       deps.authorize(await received('authorization', authorizationMessage, input, call)),
+    incrementCardPayment: async (input, call) =>
+      deps.increment(await received('increment', incrementMessage, input, call)),
     clearCardPayment: async (input, call) => deps.clear(await received('clearing', clearingMessage, input, call)),
     reverseCardPayment: async (input, call) => deps.reverse(await received('reversal', reversalMessage, input, call)),
     adviseCardPayment: async (input, call) => {
@@ -87,11 +92,11 @@ export const networkCauseId = (adapter: string, kind: MessageKind, id: string): 
   `network:${adapter}:${kind}:${id}`;
 
 /** The schema's own field order makes it canonical. A network that sends again may stamp the message anew. */
-const hashOf = (kind: string, message: object): string => {
-  const { sentAt: _sent, clearedAt: _cleared, refundedAt: _refunded, ...content } = message as Stamps;
-  return createHash('sha256')
-    .update(`${kind}\n${JSON.stringify(content)}`)
+const hashOf = (kind: string, message: object): string =>
+  createHash('sha256')
+    .update(`${kind}\n${JSON.stringify(message, withoutStamps)}`)
     .digest('hex');
-};
 
-type Stamps = { readonly sentAt?: unknown; readonly clearedAt?: unknown; readonly refundedAt?: unknown };
+/** Also those of the authorization that an advice carries. */
+const withoutStamps = (name: string, value: unknown): unknown => (stamps.has(name) ? undefined : value);
+const stamps: ReadonlySet<string> = new Set(['sentAt', 'clearedAt', 'refundedAt']);

@@ -19,6 +19,7 @@ import {
   type DecisionFacts,
   decideAuthorization,
   type Remedy,
+  ruleNames,
 } from './authorization.rules.ts';
 
 export type RemedyStep = Remedy & {
@@ -57,13 +58,10 @@ export function explained(facts: DecisionFacts, decision: Decision): Decision {
 function stepAfter(decision: Decision, facts: DecisionFacts): RemedyStep | undefined {
   const { rule, trace } = decision;
   const figures = trace.find(
-    (entry) => entry.outcome !== 'pass' && (entry.rule === rule || aliases[rule] === entry.rule),
+    (entry) => entry.outcome !== 'pass' && (entry.rule === rule || ruleNames[rule] === entry.rule),
   );
   return remedies[rule]?.(facts, figures?.figures ?? {}, decision);
 }
-
-/** The decision calls the refusal by another name than the rule. */
-const aliases: Readonly<Record<string, string>> = { intent_required: 'require_intent' };
 
 type Remedying = (facts: DecisionFacts, figures: Figures, decision: Decision) => RemedyStep | undefined;
 

@@ -30,6 +30,16 @@ export function alerts(row: TransactionRow, { change, before, owedCents }: Circu
   return alertAbout(row, signals, { beyondCents: change.beyondCents, owedCents });
 }
 
+/**
+ * A payment ends: now it is known that more was given back than was collected. Until then a clearing could still come,
+ * so the refund itself raised no alert.
+ */
+export function refundAlert(row: TransactionRow, { completes, isFullyReversed }: TransactionChange): Change[] {
+  const beyondCents = cents(Math.max(0, row.refundedCents - row.clearedCents));
+  if (!(completes || isFullyReversed) || beyondCents === 0) return [];
+  return alertAbout(row, ['refunded_above_collected'], { beyondCents });
+}
+
 /** `beyondCents`: by how much the message goes beyond what was known of the payment. */
 export function alertAbout(
   row: AlertedRow,
@@ -55,6 +65,14 @@ const aboutTransaction = ({ id, ownerId, agentId }: Pick<AlertedRow, 'id' | 'own
   ownerId,
   agentId,
   subjectId: id,
+});
+
+/** The network has decided, and not the rules. */
+export const approvedByNetwork = (row: TransactionRow, details: Record<string, unknown>): Change => ({
+  event: 'transaction.authorization',
+  ...aboutTransaction(row),
+  data: { ...transactionData(row), decision: null },
+  details,
 });
 
 export const changeOf = (

@@ -3,9 +3,8 @@
  * events, in the caller's transaction. The caller has locked the row and checked that the message is new.
  * @module
  */
-import { sql } from 'kysely';
-import { type Given, query } from '../../../db/db.ts';
-import { runSql } from '../../../db/statement.ts';
+import * as z from 'zod';
+import { oneRowOf, runSql } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
 import { type Change, recordChanges } from '../../../events/record.ts';
 import { type Cause, causedBy } from '../../../platform/cause.ts';
@@ -22,7 +21,7 @@ import { whyPastDeadline } from '../../spending/intents/intent.rules.ts';
 import { clearing, release } from '../../treasury/index.ts';
 import { credentialOfTransaction } from '../mpp-credentials/mpp-credential.queries.ts';
 import { completionOf } from '../mpp-credentials/mpp-credential.wire.ts';
-import { alerts, changeOf, completion } from './booking.changes.ts';
+import { alerts, changeOf, completion, refundAlert } from './booking.changes.ts';
 import { isAgentClosed, post, restOf, type Source } from './booking.posting.service.ts';
 import { fundingSourceOf } from './funding-source.rules.ts';
 import type { TransactionRow } from './transaction.entity.ts';
@@ -59,6 +58,7 @@ export async function bookClearing(
     ...completion(row, change),
     ...(await machinePayment(tx, row, change)),
     ...alerts(row, { change, before, owedCents }),
+    ...refundAlert(row, change),
   ]);
 }
 
@@ -134,7 +134,12 @@ async function giveBack(
   const postings = amountCents === 0 ? [] : release({ ...drawn, amountCents });
   await post(tx, row, { kind: kind === 'expiry' ? 'hold_expiry' : 'reversal', source, postings }, cause);
   const updated = changeOf(row, 'transaction.updated', { [kind]: source.id, releasedCents: amountCents });
-  await recordChanges(tx, cause, [updated, ...completion(row, change), ...(await machinePayment(tx, row, change))]);
+  await recordChanges(tx, cause, [
+    updated,
+    ...completion(row, change),
+    ...(await machinePayment(tx, row, change)),
+    ...refundAlert(row, change),
+  ]);
   return amountCents;
 }
 
@@ -201,38 +206,42 @@ async function tellIntent(tx: Tx, row: TransactionRow, ending: Ending, cause: Ca
   const intent = await lockIntent(tx, intentId);
   if (intent.recurring != null) return tellWindow(tx, row, intent, ending, cause);
   if (intent.status !== 'approved') return;
-  const isFree = intent.matchedTransactionId == null && intent.transferId == null;
-  if (isCollected && isFree && whyPastDeadline(stateOf(intent), cause.at) === undefined) {
-    await applyToIntent(tx, intent.id, { kind: 'match', transactionId: row.id }, matchedBy(cause));
-  }
+  if (isCollected) await matchIfFree(tx, row, intent, cause);
   if (intent.matchedTransactionId !== row.id) return;
   await paysFor(tx, row, intent.id);
   if (ending.completes) await applyToIntent(tx, intent.id, { kind: 'complete', transactionId: row.id }, cause);
   if (!ending.isFullyReversed) return;
   await applyToIntent(tx, intent.id, { kind: 'unmatch' }, cause);
-  if (!(await isAgentClosed(tx, row))) return;
-  // What the agent's close left to the payment: nothing pays for it any more.
-  await applyToIntent(tx, intent.id, { kind: 'cancel' }, { ...cause, causeId: `${cause.causeId}/agent-closed` });
+  const over = intent.allowsOnceOf == null ? ((await isAgentClosed(tx, row)) ? 'agent-closed' : undefined) : 'used';
+  if (over === undefined) return;
+  // What the agent's close left to the payment, or what let one charge pass: nothing else pays for it.
+  await applyToIntent(tx, intent.id, { kind: 'cancel' }, { ...cause, causeId: `${cause.causeId}/${over}` });
 }
 
 /**
  * The network approved what was declined: the intent that the charge was for is paid for by it, so that nothing else
- * pays for it before the clearing. One that is taken, or past its deadline, stays. For a caller that has locked no
- * ledger account yet.
+ * pays for it before the clearing. For a caller that has locked no ledger account yet.
  */
 export async function matchMeant(tx: Tx, row: TransactionRow, cause: Cause): Promise<void> {
   const intentId = row.intentId ?? (await intentMeant(tx, row.id));
   if (intentId == null) return;
   const intent = await lockIntent(tx, intentId);
-  if (intent.recurring != null) {
-    const charge = { id: row.id, at: row.authorizedAt ?? cause.at };
-    if (await payWindowAgain(tx, intent.id, charge, cause)) await paysFor(tx, row, intent.id);
-    return;
-  }
+  if (intent.recurring != null) return payWindowOf(tx, row, intent, cause);
+  if (intent.status !== 'approved') return;
+  await matchIfFree(tx, row, intent, cause);
+  if (intent.matchedTransactionId === row.id) await paysFor(tx, row, intent.id);
+}
+
+/** One that something else pays for, or that is past its deadline, stays. The intent is approved and locked. */
+async function matchIfFree(tx: Tx, row: TransactionRow, intent: IntentRow, cause: Cause): Promise<void> {
   const isFree = intent.matchedTransactionId == null && intent.transferId == null;
-  if (intent.status !== 'approved' || !isFree || whyPastDeadline(stateOf(intent), cause.at) !== undefined) return;
+  if (!isFree || whyPastDeadline(stateOf(intent), cause.at) !== undefined) return;
   await applyToIntent(tx, intent.id, { kind: 'match', transactionId: row.id }, matchedBy(cause));
-  await paysFor(tx, row, intent.id);
+}
+
+async function payWindowOf(tx: Tx, row: TransactionRow, intent: IntentRow, cause: Cause): Promise<void> {
+  const charge = { id: row.id, at: row.authorizedAt ?? cause.at };
+  if (await payWindowAgain(tx, intent.id, charge, cause)) await paysFor(tx, row, intent.id);
 }
 
 async function tellWindow(
@@ -242,10 +251,7 @@ async function tellWindow(
   { completes, isFullyReversed }: Ending,
   cause: Cause,
 ): Promise<void> {
-  const isCollected = row.clearedCents > 0;
-  if (isCollected && (await payWindowAgain(tx, intent.id, { id: row.id, at: row.authorizedAt ?? cause.at }, cause))) {
-    await paysFor(tx, row, intent.id);
-  }
+  if (row.clearedCents > 0) await payWindowOf(tx, row, intent, cause);
   if (completes) await settleWindow(tx, intent.id, row.id, 'complete', cause);
   else if (isFullyReversed) await settleWindow(tx, intent.id, row.id, 'reopen', cause);
 }
@@ -260,15 +266,8 @@ async function paysFor(tx: Tx, row: TransactionRow, intentId: string): Promise<v
   await tx.flush();
 }
 
-const decisionForIntent = query((from, given: Given<{ transactionId: string }>) =>
-  from
-    .selectFrom('decisions')
-    .select('intentId')
-    .where('transactionId', '=', given('transactionId'))
-    .where('intentId', 'is not', null)
-    .limit(sql.lit(1)),
-);
+const meant = z.object({ intentId: z.string().nullable() });
 
-/** The intent that a declined charge was for, as its decision says. */
+/** The intent that a declined charge was for. Where its owner has allowed it once, that is the permission. */
 const intentMeant = async (tx: Tx, transactionId: string): Promise<string | null> =>
-  (await decisionForIntent.first(tx, { transactionId }))?.intentId ?? null;
+  (await oneRowOf(tx, meant, 'select intent_meant($1) as "intentId"', [transactionId])).intentId;

@@ -50,3 +50,12 @@ export async function lockDecision(
   );
   return fundingSource;
 }
+
+/** For letting a declined charge pass once: all that a decision looks at, and the requests to a person about the card. */
+export async function lockAllowing(
+  tx: Tx,
+  { agentId, cardId }: { agentId: string; cardId: string },
+  at: Date,
+): Promise<void> {
+  await runSql(tx, 'select lock_allowing($1, $2, $3)', [agentId, cardId, at]);
+}

@@ -1,5 +1,5 @@
 /**
- * Books a refund of the network: a transaction of its own, which names the payment that it gives back where that is
+ * Books a refund of the network: a separate transaction, which names the payment that it gives back where that is
  * known, with its journal and events, in the caller's transaction. Never refused; what was spent stays spent.
  * @module
  */

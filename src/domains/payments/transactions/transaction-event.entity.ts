@@ -25,6 +25,8 @@ export const DecisionSchema = defineEntity({
   properties: {
     seq: p.bigint('number').primary().defaultRaw('default'),
     transactionId: p.text().nullable(),
+    messageKind: p.text().defaultRaw('default'),
+    messageId: p.text().nullable(),
     ownerId: p.text(),
     agentId: p.text(),
     cardId: p.text().nullable(),

@@ -16,6 +16,8 @@ import {
   text,
 } from '../../../http/schemas.ts';
 import { day } from '../../../kernel/instant.ts';
+import { allowedOnceMinutes, allowOnceWithinMs } from '../../spending/intents/allow-once.rules.ts';
+import { intentOut } from '../../spending/intents/index.ts';
 import { policyVersionOut, traceOut } from '../../spending/policies/index.ts';
 import { wantedOutcomes } from '../simulations/simulation.rules.ts';
 import { linkWindowMs, rails, transactionStatuses, transactionTypes } from './transaction.rules.ts';
@@ -126,6 +128,34 @@ const remedyOut = z
   })
   .meta({ id: 'DecisionRemedy', description: 'One change with which the charge would have come further.' });
 
+const incrementDecisionOut = z
+  .strictObject({
+    networkId: z.string().meta({ description: 'The network’s id of the increment.', examples: ['inc_1'] }),
+    outcome: z.enum(['approved', 'partial', 'declined']).meta({ description: 'What the network was answered.' }),
+    rule: z.string().meta({ description: 'The rule that decided.', examples: ['daily_limit'] }),
+    reason: z.string().meta({
+      description: 'The same in words, with figures.',
+      examples: ['raising 100.00 to 140.00: daily limit 120.00, spent 0.00, asked 140.00'],
+    }),
+    inWords: z.string().meta({
+      description: 'The decision and what would have changed it, in sentences for people.',
+      examples: ['Declined: raising 100.00 to 140.00: daily limit 120.00, spent 0.00, asked 140.00.'],
+    }),
+    amountEuros: eurosOut.meta({ description: 'By how much the hold was to grow.' }),
+    approvedEuros: eurosOut.meta({ description: 'By how much it grew.' }),
+    trace: traceOut.meta({ description: 'Every rule that applied to the whole new amount, up to the first refusal.' }),
+    remedy: z.array(remedyOut).nullable().meta({
+      description: 'The smallest changes with which it would have been approved; empty for an approved one.',
+    }),
+    policyId: idOut('policy').nullable(),
+    policyVersion: z
+      .int()
+      .nullable()
+      .meta({ description: 'the version that the decision used', examples: [3] }),
+    at: instantOut.meta({ description: 'When it was decided.' }),
+  })
+  .meta({ id: 'IncrementDecision', description: 'Why the hold of a payment was raised, or was not.' });
+
 export const decisionOut = z
   .strictObject({
     transactionId: idOut('transaction'),
@@ -151,12 +181,23 @@ export const decisionOut = z
       description:
         'the smallest changes with which the same charge would have been approved, all together; empty for an approved one, null where no change helps or none was computed',
     }),
+    mayAllowOnce: z.boolean().meta({
+      description:
+        'whether all that the charge lacked can be lifted for one charge by its owner, by `POST /transactions/{id}/allow-once`; as its decision knew',
+    }),
     policyId: idOut('policy').nullable(),
     policyVersion: z
       .int()
       .nullable()
       .meta({ description: 'the version that the decision used', examples: [3] }),
-    policy: policyVersionOut.nullable().meta({ description: 'this version, whole; null where it was not kept' }),
+    policy: policyVersionOut.nullable().meta({
+      description:
+        'this version, whole, for an owner’s key; null for an agent’s token, which reads it by `GET /policies/{id}/versions/{n}`, and where it was not kept',
+    }),
+    increments: z.array(incrementDecisionOut).meta({
+      description: 'The decisions on increments of this authorization, oldest first.',
+      examples: [[]],
+    }),
     at: instantOut.meta({ description: 'When it was decided.' }),
   })
   .meta({ id: 'ChargeDecision', description: 'Why a charge was approved or declined.' });
@@ -203,12 +244,24 @@ export const transactionsArea = defineArea({
       path: '/{id}/decision',
       summary: 'Why a charge was approved or declined',
       description:
-        'The stored decision, rule by rule, with the version of the policy that it used, and for a refusal the smallest change that would have let the charge through. 404 where the network has not asked for a decision.',
+        'The stored decision, rule by rule, with the version of the policy that it used (whole for an owner’s key, its number for an agent’s token), and for a refusal the smallest change that would have let the charge through. `increments` has the decisions on what the network asked for on top. 404 where the network has not asked for a decision.',
       auth: ['key', 'agent'],
       scope: 'transactions.read',
       params: z.strictObject({ id: id('transaction') }),
       success: { status: 200, body: decisionOut },
       refusals: ['agent_isolation', 'not_found'],
+    },
+    allowTransactionOnce: {
+      method: 'post',
+      path: '/{id}/allow-once',
+      summary: 'Let a declined charge pass once, when its merchant asks again',
+      description: `Makes an approved intent for the agent, card and merchant of the charge, and up to its amount, that lives ${allowedOnceMinutes} minutes. It is used only where the rules decline the next attempt, and then lifts limits, lists, hours, a required intent and a required approval for one charge; the charge counts as spent like any other. It lifts neither the status of agent or card, nor a single use, an expired policy, an attestation, a refusal by risk, or a lack of money: where one of these would decline the charge nevertheless the answer is 403, with the rule and its figures. The merchant has to be the same in id, name, category and country. A call for a charge that was allowed before answers 200 with the first intent, in whatever state it is. 400 for what was not declined, for a decline that is more than ${allowOnceWithinMs / day} days old, for an account check, and for a charge that was made for an intent. \`POST /intents/{id}/cancel\` takes the permission back. A charge that it let pass uses it up, also if that charge is reversed; so does the declined charge itself, where the network approves or collects it nevertheless. It takes the place of the open intent that the charge was for, which is cancelled and whose attestation it inherits, and of an open request to a person about the same charge. Where such a request is approved already, and waits for the next attempt, the answer is 400.`,
+      auth: ['key'],
+      params: z.strictObject({ id: id('transaction') }),
+      body: z.strictObject({}),
+      success: { status: 201, body: intentOut, also: [200] },
+      refusals: ['invalid_state', 'policy_denied', 'not_found'],
+      fires: ['intent.created', 'intent.approved', 'intent.cancelled'],
     },
     updateTransaction: {
       method: 'patch',

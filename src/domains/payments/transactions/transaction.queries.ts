@@ -1,8 +1,10 @@
 /** Transaction reads: one, pages by every filter, and the messages of the network. No decision is made here. @module */
 import { LockMode } from '@mikro-orm/core';
 import { sql } from 'kysely';
+import * as z from 'zod';
 import { type Given, query } from '../../../db/db.ts';
 import { type Filters, list, newestFirst, page } from '../../../db/page.ts';
+import { rowsOf } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
 import { notFound } from '../../../kernel/errors.ts';
 import { zero } from '../../../kernel/money.ts';
@@ -113,3 +115,19 @@ declare module '../../../http/reaches.ts' {
     readonly transaction: PublishedTransaction;
   }
 }
+
+const namesLately = 500;
+
+export type PaidMerchant = { readonly id: string | null; readonly name: string; readonly mcc: string | null };
+
+/** As the network named those that the agent has paid lately, newest first, each once. */
+export const merchantsPaidBy = (tx: Tx, agentId: string): Promise<PaidMerchant[]> =>
+  rowsOf(
+    tx,
+    z.object({ id: z.string().nullable(), name: z.string(), mcc: z.string().nullable() }),
+    `select merchant_id as id, merchant as name, merchant_mcc as mcc from (
+       select merchant_id, merchant, merchant_mcc, authorized_at from transactions
+       where agent_id = $1 and spent_cents > 0 order by authorized_at desc limit ${namesLately}) lately
+     where merchant is not null group by merchant_id, merchant, merchant_mcc order by max(authorized_at) desc`,
+    [agentId],
+  );

@@ -3,13 +3,15 @@ import type { Database } from '../../../db/database.ts';
 import type { Tx } from '../../../db/tx.ts';
 import type { Call } from '../../../http/caller.ts';
 import { inTransaction } from '../../../http/in-transaction.ts';
-import type { Handlers } from '../../../http/route.ts';
+import type { ReachedId } from '../../../http/reaches.ts';
+import { type Handlers, Reply } from '../../../http/route.ts';
 import { pageOfQuery } from '../../../http/schemas.ts';
 import { notFound } from '../../../kernel/errors.ts';
 import type { Cents } from '../../../kernel/money.ts';
 import { mapPage } from '../../../kernel/page.ts';
-import { findPolicyVersion } from '../../spending/policies/index.ts';
-import { findDecision } from '../network/decision.queries.ts';
+import type { ApprovalLinks } from '../../identity/approvals/index.ts';
+import { type IntentRow, intentRecords } from '../../spending/intents/index.ts';
+import { readDecision } from '../network/decision.queries.ts';
 import { decisionWire } from '../network/decision.wire.ts';
 import type { WantedOutcome } from '../simulations/simulation.rules.ts';
 import type { TransactionWire, transactionsArea } from './transaction.contract.ts';
@@ -31,10 +33,21 @@ export type SimulationOrder = {
 
 export type TransactionDeps = {
   readonly database: Database;
+  readonly links: Pick<ApprovalLinks, 'urlsOf'>;
   readonly simulate: (order: SimulationOrder, call: Call) => Promise<TransactionRow>;
+  /** `isNew` is false where the charge was allowed before. */
+  readonly allow: (
+    transactionId: ReachedId<'transaction'>,
+    call: Call,
+  ) => Promise<{ readonly row: Readonly<IntentRow>; readonly isNew: boolean }>;
 };
 
-export const transactionHandlers = ({ database, simulate }: TransactionDeps): Handlers<typeof transactionsArea> => ({
+export const transactionHandlers = ({
+  database,
+  links,
+  simulate,
+  allow,
+}: TransactionDeps): Handlers<typeof transactionsArea> => ({
   listTransactions: async ({ query: { cursor, limit, ...filter }, own }, call) => {
     const wanted = { ...filter, ownerId: own.ownerId, agentId: own.agentId ?? filter.agentId, now: await call.now() };
     return mapPage(await listTransactions(database.read(), wanted, pageOfQuery({ cursor, limit })), toWire);
@@ -42,14 +55,16 @@ export const transactionHandlers = ({ database, simulate }: TransactionDeps): Ha
 
   getTransaction: async ({ records }) => toWire(records.transaction),
 
-  getTransactionDecision: async ({ params: { id } }) => {
-    const tx = database.read();
-    const found = await findDecision(tx, id);
+  getTransactionDecision: async ({ params: { id }, own }) => {
+    const found = await readDecision(database.read(), id, own);
     if (found === null) throw notFound('decision on transaction', id);
-    const { policyId, policyVersion } = found;
-    const policy =
-      policyId === null || policyVersion === null ? null : await findPolicyVersion(tx, policyId, policyVersion);
-    return decisionWire(found, policy);
+    return decisionWire(found.decisions, found.policy);
+  },
+
+  allowTransactionOnce: async ({ params: { id } }, call) => {
+    const { row, isNew } = await allow(id, call);
+    const record = await intentRecords({ database, links }, [row], call);
+    return new Reply(isNew ? 201 : 200, record(row));
   },
 
   updateTransaction: ({ params: { id }, body: { memo }, own: { ownerId } }, call) =>

@@ -71,12 +71,16 @@ export function clear(
   };
 }
 
-/** The network releases a part of the hold, or its rest. The collected amount does not change. */
+/**
+ * The network releases a part of what it has not collected yet, or all of it. The collected amount does not change. A
+ * payment may hold less than was approved: then what is held stays for what is still to come.
+ */
 export function reverse(state: TransactionState, amountCents: number | undefined): TransactionChange {
   const isPart = amountCents !== undefined && amountCents < state.approvedCents;
-  // A part of what was never held ends nothing: the clearing of the rest is still to come.
-  if (isPart && state.heldCents === 0 && state.clearedCents === 0) return { ...nothingGiven(), next: state };
-  return giveBack(state, least(amountCents ?? state.heldCents, state.heldCents));
+  const outstandingCents = state.approvedCents - state.clearedCents - state.reversedCents;
+  const leftCents = isPart ? Math.max(0, outstandingCents - amountCents) : 0;
+  if (leftCents > 0 && state.heldCents <= leftCents) return { ...nothingGiven(), next: state };
+  return giveBack(state, subtract(state.heldCents, leftCents));
 }
 
 /** It has grown too old: the rest of the hold, if there is any, is given back, and no clearing is waited for. */
@@ -114,7 +118,7 @@ export function refund(state: TransactionState, amountCents: number): Transactio
 }
 
 /**
- * The network approved by itself what was declined, or approved for less. Held is what is missing, as far as there is
+ * The network approved in Bursar's place what was declined, or approved for less. Held is what is missing, as far as there is
  * money. Whatever has ended stays as it is; the same state: nothing is missing.
  */
 export function advise<State extends TransactionState>(
@@ -132,6 +136,14 @@ export function advise<State extends TransactionState>(
     heldCents: add(state.heldCents, least(missingCents, availableCents)),
   };
 }
+
+/** The hold grows by what was granted. The decision has found that the payment is open. */
+export const increase = <State extends TransactionState>(state: State, grantedCents: number): State => ({
+  ...state,
+  amountCents: add(state.amountCents, grantedCents),
+  approvedCents: add(state.approvedCents, grantedCents),
+  heldCents: add(state.heldCents, grantedCents),
+});
 
 /** In whatever order clearings and refunds came. */
 const endedStatus = (clearedCents: number, refundedCents: number): TransactionStatus =>

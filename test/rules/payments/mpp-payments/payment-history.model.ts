@@ -641,7 +641,8 @@ export class PaymentHistory {
 
   #intent = (number: number): Intent => this.intents[number] as Intent;
   #payment = (which: number): Payment | undefined => this.payments[which % Math.max(1, this.payments.length)];
-  #whyUnpayable = (intent: number): string | undefined => this.#rules.whyUnpayable(this.#intent(intent), this.business);
+  #whyUnpayable = (intent: number): string | undefined =>
+    this.#rules.whyUnpayable({ ...this.#intent(intent), allowsOnceOf: null }, this.business);
   #openPaymentOf = (intent: number): Payment | undefined =>
     this.payments.find((one) => one.intent === intent && this.#rules.isOpen(one.status));
 }

@@ -1,0 +1,157 @@
+/**
+ * Takes what waits in batches, in a few lanes at once, so that one batch is read and decided while another is written.
+ * There is no delay: a free lane takes what is there. Knows nothing of the items but their keys and groups. What cannot
+ * begin in time is refused, and has changed nothing.
+ * @module
+ */
+export type Outcome<Result> =
+  | { readonly done: Result }
+  | { readonly failed: unknown }
+  /** What it collided with in its batch. It is taken again, and that is its group from now on. */
+  | { readonly again: string };
+
+type Options<Item> = {
+  /** Batches at once; each takes a connection. */
+  readonly lanes?: number;
+  /** In one batch. */
+  readonly atOnce?: number;
+  /** What comes when as many wait is refused. */
+  readonly mostWaiting?: number;
+  /** From the arrival to the begin. */
+  readonly withinMs: number;
+  readonly tooLate: () => Error;
+  /** Two items of one key are never under way together. */
+  readonly keyOf: (item: Item) => string;
+  /** Items of one group are under way in one batch only, and as many of them. */
+  readonly groupOf: (item: Item) => string;
+  readonly ofGroup?: number;
+};
+
+/** The first of a batch is never to be taken again, so each batch ends one. An error of the work fails all its items. */
+type Work<Item, Result> = (items: readonly Item[]) => Promise<readonly Outcome<Result>[]>;
+
+type Queued<Item, Result> = {
+  readonly item: Item;
+  readonly key: string;
+  /** Changes only while it waits. */
+  group: string;
+  /** By its arrival. */
+  readonly place: number;
+  /** Infinite once it has begun. */
+  until: number;
+  readonly done: (result: Result) => void;
+  readonly failed: (error: unknown) => void;
+};
+
+export function inLanes<Item, Result>(
+  work: Work<Item, Result>,
+  { lanes = 2, atOnce = 32, mostWaiting = 4_096, ofGroup = 4, withinMs, tooLate, keyOf, groupOf }: Options<Item>,
+): (item: Item) => Promise<Result> {
+  let waiting: Queued<Item, Result>[] = [];
+  let running = 0;
+  let arrived = 0;
+  let timer: NodeJS.Timeout | undefined;
+  const keys = new Set<string>();
+  const groups = new Set<string>();
+
+  const takeBatch = (): Queued<Item, Result>[] => {
+    const [batch, left]: [Queued<Item, Result>[], Queued<Item, Result>[]] = [[], []];
+    const counts = new Map<string, number>();
+    for (const one of waiting) {
+      const count = counts.get(one.group) ?? 0;
+      const isFree = batch.length < atOnce && count < ofGroup && !keys.has(one.key) && !groups.has(one.group);
+      if (isFree) {
+        batch.push(one);
+        keys.add(one.key);
+        counts.set(one.group, count + 1);
+      } else left.push(one);
+    }
+    for (const one of batch) {
+      groups.add(one.group);
+      one.until = Number.POSITIVE_INFINITY;
+    }
+    waiting = left;
+    return batch;
+  };
+
+  const begin = (): void => {
+    while (running < lanes && waiting.length > 0) {
+      refuseLate();
+      const batch = takeBatch();
+      if (batch.length === 0) return;
+      running += 1;
+      void run(batch);
+    }
+  };
+
+  const run = async (batch: readonly Queued<Item, Result>[]): Promise<void> => {
+    const outcomes = await outcomesOf(batch);
+    running -= 1;
+    for (const { key, group } of batch) {
+      keys.delete(key);
+      groups.delete(group);
+    }
+    takeBack(batch, outcomes);
+    // The next batch is sent first: the database would wait while the callers of this one are answered.
+    setImmediate(() => {
+      batch.forEach(({ done, failed }, i) => {
+        const outcome = outcomes[i];
+        if (outcome === undefined || 'again' in outcome) return;
+        if ('done' in outcome) done(outcome.done);
+        else failed(outcome.failed);
+      });
+    });
+    begin();
+  };
+
+  /** To their places by arrival, so that nobody is overtaken for ever. */
+  const takeBack = (batch: readonly Queued<Item, Result>[], outcomes: readonly Outcome<Result>[]): void => {
+    const again = batch.filter((one, i) => {
+      const outcome = outcomes[i];
+      if (outcome === undefined || !('again' in outcome)) return false;
+      one.group = outcome.again;
+      return true;
+    });
+    if (again.length > 0) waiting = [...again, ...waiting].sort((one, other) => one.place - other.place);
+  };
+
+  const outcomesOf = async (batch: readonly Queued<Item, Result>[]): Promise<readonly Outcome<Result>[]> => {
+    try {
+      const outcomes = await work(batch.map(({ item }) => item));
+      if (outcomes.length === batch.length) return outcomes;
+      throw new Error(`${batch.length} items have ${outcomes.length} outcomes`);
+    } catch (error) {
+      return batch.map(() => ({ failed: error }));
+    }
+  };
+
+  const refuseLate = (): void => {
+    const now = performance.now();
+    if (waiting.every(({ until }) => until > now)) return;
+    for (const { failed } of waiting.filter(({ until }) => until <= now)) failed(tooLate());
+    waiting = waiting.filter(({ until }) => until > now);
+  };
+
+  /** One timer, for the one that is late first: a lane that hangs refuses nothing. */
+  const watch = (): void => {
+    const first = waiting.reduce((least, { until }) => Math.min(least, until), Number.POSITIVE_INFINITY);
+    if (timer !== undefined || first === Number.POSITIVE_INFINITY) return;
+    timer = setTimeout(
+      () => {
+        timer = undefined;
+        refuseLate();
+        watch();
+      },
+      Math.max(1, first - performance.now()),
+    ).unref();
+  };
+
+  return (item) =>
+    new Promise<Result>((done, failed) => {
+      if (waiting.length >= mostWaiting) return failed(tooLate());
+      const until = performance.now() + withinMs;
+      waiting.push({ item, key: keyOf(item), group: groupOf(item), place: arrived++, until, done, failed });
+      begin();
+      if (timer === undefined) watch();
+    });
+}

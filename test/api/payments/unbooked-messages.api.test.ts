@@ -1,0 +1,158 @@
+/**
+ * Goal: what contradicts its authorization is settled by an operator, once, and the books agree. Method: messages of other
+ * cards and currencies over HTTP, settled by the command, also twice, in parallel, and where they cannot be.
+ * @module
+ */
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { runCommand } from '../../../src/main/cli.ts';
+import { anIntent, aPayer, balancesOf, brokenInvariants, networkOf, type Payer } from '../../support/payments-world.ts';
+import { startWorld, type World } from '../../support/world.ts';
+
+let world: World;
+let network: ReturnType<typeof networkOf>;
+beforeAll(async () => {
+  world = await startWorld();
+  network = networkOf(world);
+});
+afterAll(async () => {
+  expect(await brokenInvariants(world)).toEqual([]);
+  await world.close();
+});
+
+async function bursar(...args: string[]): Promise<{ code: number; said: string }> {
+  const said: string[] = [];
+  const code = await runCommand(['network', ...args], { DATABASE_URL: world.config.DATABASE_URL }, (text) =>
+    said.push(text),
+  );
+  return { code, said: said.join('') };
+}
+
+async function authorized(over: Parameters<typeof aPayer>[1] = {}) {
+  const payer = await aPayer(world, { fundsCents: 5_000, ...over });
+  const message = network.authorizationOf(payer);
+  const { body } = await network.send<{ transactionId: string }>('authorizations', message);
+  return { payer, authorizationId: message.id, transactionId: body.transactionId };
+}
+/** A clearing in the name of another card of the same owner. */
+async function strangeClearing(payer: Payer, authorizationId: string, over: Record<string, unknown> = {}) {
+  const id = `clr_${randomUUID()}`;
+  const body = { id, authorizationId, cardRef: `cr_${randomUUID()}`, ...over };
+  expect((await network.clear(payer, body)).status).toBe(409);
+  return { id, body };
+}
+
+test('a clearing of another card: assigned once, also in parallel; then the network is answered 200', async () => {
+  const { payer, authorizationId, transactionId } = await authorized({ policy: { require_intent: false } });
+  const { id, body } = await strangeClearing(payer, authorizationId, { amountCents: 1_000 });
+  const listed = await bursar('messages');
+  expect(listed.said).toContain(
+    `sandbox/clearing/${id}: other_card, 10.00 EUR, card ${body.cardRef}, of ${transactionId}`,
+  );
+  expect(await balancesOf(world, payer)).toEqual({ available: 3_750, held: 1_250, receivable: 0 });
+  const answers = await Promise.all([1, 2, 3].map(() => bursar('assign', `clearing/${id}`, 'the card was replaced')));
+  expect(answers.map(({ code }) => code)).toEqual([0, 0, 0]);
+  expect(answers.filter(({ said }) => said === `booked clearing/${id} on ${transactionId}\n`)).toHaveLength(1);
+  expect(await balancesOf(world, payer)).toEqual({ available: 4_000, held: 0, receivable: 0 });
+  expect((await bursar('messages')).said).not.toContain(id);
+  const again = await network.clear(payer, body);
+  expect(again).toEqual({ status: 200, body: { transactionId } });
+  const audit = await world.sql(
+    `select action, actor, owner_id as "ownerId", details ->> 'reason' as reason from audit
+     where subject_id = $1 and action = 'network_message.assigned'`,
+    [transactionId],
+  );
+  expect(audit).toEqual([
+    {
+      ...{ action: 'network_message.assigned', actor: 'command', ownerId: payer.owner.ownerId },
+      reason: 'the card was replaced',
+    },
+  ]);
+  expect(await bursar('dismiss', `clearing/${id}`, 'no')).toEqual({
+    ...{ code: 1, said: `the clearing ${id} is booked on ${transactionId}\n` },
+  });
+});
+
+test('in another currency it needs its amount in euros, and completes its intent like any clearing', async () => {
+  const payer = await aPayer(world, { fundsCents: 5_000, policy: { require_intent: true } });
+  const intentId = await anIntent(world, payer);
+  const { body } = await network.send<{ transactionId: string }>(
+    'authorizations',
+    network.authorizationOf(payer, { id: `auth_${payer.agentId}` }),
+  );
+  const { id } = await strangeClearing(payer, `auth_${payer.agentId}`, { cardRef: payer.cardRef, currency: 'USD' });
+  expect(await bursar('assign', `clearing/${id}`, 'the bank’s rate')).toEqual({
+    ...{ code: 1, said: `the clearing ${id} is in USD: name its amount in euros\n` },
+  });
+  for (const odd of ['', ' ', '1e3', '0x10', '-1', '1.234', '1,50', 'Infinity', '1234567890'])
+    expect(await bursar('assign', `clearing/${id}`, 'the bank’s rate', odd)).toMatchObject({ code: 2 });
+  expect(await bursar('assign', `clearing/${id}`, 'the bank’s rate', '0.00')).toEqual({
+    ...{ code: 1, said: `the clearing ${id} moved USD: its amount in euros is not 0.00\n` },
+  });
+  expect((await bursar('assign', `clearing/${id}`, 'the bank’s rate', '11.63')).code).toBe(0);
+  expect(await balancesOf(world, payer)).toEqual({ available: 3_837, held: 0, receivable: 0 });
+  const [row] = await world.sql('select status, cleared_cents::int as cleared from transactions where id = $1', [
+    body.transactionId,
+  ]);
+  expect(row).toEqual({ status: 'completed', cleared: 1_163 });
+  const [intent] = await world.sql('select status from intents where id = $1', [intentId]);
+  expect(intent).toEqual({ status: 'completed' });
+});
+
+test('a reversal gives back the hold, and a refund that names no authorization goes to the holder of its card', async () => {
+  const { payer, authorizationId } = await authorized();
+  const reversalId = `rev_${randomUUID()}`;
+  const reversal = { id: reversalId, authorizationId, cardRef: 'cr_other' };
+  expect((await network.reverse(payer, reversal)).status).toBe(409);
+  expect((await bursar('assign', `reversal/${reversalId}`, 'asked the network')).code).toBe(0);
+  expect(await balancesOf(world, payer)).toEqual({ available: 5_000, held: 0, receivable: 0 });
+  const refundId = `ref_${randomUUID()}`;
+  expect((await network.refund(payer, { id: refundId, amountCents: 900, currency: 'GBP' })).status).toBe(409);
+  expect((await bursar('assign', `refund/${refundId}`, 'asked the network', '10.40')).code).toBe(0);
+  expect(await balancesOf(world, payer)).toEqual({ available: 6_040, held: 0, receivable: 0 });
+});
+
+test('dismissed: nothing is booked, now or later, and the network is refused as before', async () => {
+  const { payer, authorizationId, transactionId } = await authorized();
+  const { id, body } = await strangeClearing(payer, authorizationId);
+  expect(await bursar('dismiss', `clearing/${id}`, 'sent by mistake')).toEqual({
+    ...{ code: 0, said: `dismissed clearing/${id}: nothing is booked for it\n` },
+  });
+  expect((await bursar('dismiss', `sandbox/clearing/${id}`, 'sent by mistake')).said).toContain('nothing was changed');
+  expect(await bursar('assign', `clearing/${id}`, 'after all')).toEqual({
+    ...{ code: 1, said: `the clearing ${id} was dismissed\n` },
+  });
+  expect((await network.clear(payer, body)).status).toBe(409);
+  expect(await balancesOf(world, payer)).toEqual({ available: 3_750, held: 1_250, receivable: 0 });
+  const audit = await world.sql(
+    `select details ->> 'reason' as reason from audit where subject_id = $1 and action = $2`,
+    [...[transactionId, 'network_message.dismissed']],
+  );
+  expect(audit).toEqual([{ reason: 'sent by mistake' }]);
+});
+
+test('what cannot be assigned says why: an advice, one without its authorization, one that is not kept', async () => {
+  const { payer, authorizationId } = await authorized();
+  const advice = `adv_${randomUUID()}`;
+  const other = { ...network.authorizationOf(payer), id: authorizationId, cardRef: 'cr_other' };
+  expect((await network.advise(other, { id: advice })).status).toBe(409);
+  expect((await bursar('assign', `advice/${advice}`, 'why not')).said).toContain('dismiss it');
+  const { id } = await strangeClearing(payer, 'auth_nobody', { currency: 'USD', cardRef: payer.cardRef });
+  expect((await bursar('assign', `clearing/${id}`, 'the rate', '10')).said).toContain('auth_nobody has not come');
+  const { id: foreign, body } = await strangeClearing(payer, authorizationId, { currency: 'USD' });
+  expect(await bursar('assign', `clearing/${foreign}`, 'the rate', '10')).toEqual({
+    code: 1,
+    said: `the clearing ${foreign} cannot be assigned: its card ${body.cardRef} is not that of authorization ${authorizationId}, ${payer.cardRef}\n`,
+  });
+  expect(await balancesOf(world, payer)).toEqual({ available: 3_750, held: 1_250, receivable: 0 });
+  expect(await bursar('assign', 'clearing/clr_none', 'x')).toMatchObject({ code: 1 });
+  for (const wrong of [
+    ['assign', `clearing/${id}`],
+    ['assign', 'clr', 'x'],
+    ['dismiss', `clearing/${id}`, ' '],
+  ]) {
+    expect(await bursar(...wrong)).toMatchObject({ code: 2, said: expect.stringContaining('usage:') });
+  }
+  for (const name of [`advice/${advice}`, `clearing/${id}`, `clearing/${foreign}`])
+    expect((await bursar('dismiss', name, 'x')).code).toBe(0);
+});
