@@ -1,6 +1,6 @@
 /** Whether a namespace of a Temporal server has what Bursar needs. Changes nothing. @module */
 import { Connection } from '@temporalio/client';
-import { filterAttributes } from './filter-attributes.ts';
+import { filterAttributes, probeOf } from './filter-attributes.ts';
 import type { TemporalSecurity } from './security.ts';
 
 export type TemporalFault =
@@ -34,7 +34,7 @@ export async function temporalFault({ address, namespace, security }: Place): Pr
       // Asked as the processes ask: a credential that may run workflows need not be allowed to describe the namespace.
       if ((await refuses('')) !== undefined) return { kind: 'namespace' };
       const names = Object.keys(filterAttributes());
-      const refused = await Promise.all(names.map((name) => refuses(`${name} = 'x'`)));
+      const refused = await Promise.all(names.map((name) => refuses(probeOf(name))));
       const lacking = names.filter((_, index) => refused[index] !== undefined);
       return lacking.length === 0 ? undefined : { kind: 'attributes', lacking };
     });

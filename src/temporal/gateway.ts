@@ -58,6 +58,9 @@ export const searchAttributes = {
   agentId: defineSearchAttributeKey('BursarAgentId', SearchAttributeType.KEYWORD),
   subjectId: defineSearchAttributeKey('BursarSubjectId', SearchAttributeType.KEYWORD),
   stage: defineSearchAttributeKey('BursarStage', SearchAttributeType.KEYWORD),
+  /** `none`, or `retrying` while a step is repeated after a fault (workflows/lib/problem.ts). */
+  problem: defineSearchAttributeKey('BursarProblem', SearchAttributeType.KEYWORD),
+  amountCents: defineSearchAttributeKey('BursarAmountCents', SearchAttributeType.INT),
 };
 
 type Deps = { database: Database; temporal: Temporal; log: Logger; workflows: WorkflowRegistry; queues?: TaskQueues };
@@ -187,29 +190,43 @@ function startOptions(run: WorkflowRun, { workflows, queues }: StartSettings) {
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
     workflowIdConflictPolicy: 'USE_EXISTING',
     staticSummary: summaryOf(workflows, run),
-    typedSearchAttributes: new TypedSearchAttributes([
-      { key: searchAttributes.ownerId, value: run.ownerId },
-      { key: searchAttributes.subjectId, value: run.subjectId },
-      { key: searchAttributes.stage, value: run.stage },
-      ...(run.agentId === null ? [] : [{ key: searchAttributes.agentId, value: run.agentId }]),
-    ]),
   } as const;
 }
 
-type StartOptions = ReturnType<typeof startOptions>;
+/** Those of every release, and those that a namespace set up by an older release lacks. */
+const firstAttributes = (run: WorkflowRun) => [
+  { key: searchAttributes.ownerId, value: run.ownerId },
+  { key: searchAttributes.subjectId, value: run.subjectId },
+  { key: searchAttributes.stage, value: run.stage },
+  ...(run.agentId === null ? [] : [{ key: searchAttributes.agentId, value: run.agentId }]),
+];
+const laterAttributes = ({ amountCents }: WorkflowRun) => [
+  { key: searchAttributes.problem, value: 'none' },
+  ...(amountCents == null ? [] : [{ key: searchAttributes.amountCents, value: amountCents }]),
+];
 
-/** A namespace without our search attributes still runs the workflows; only the filters are missing. */
+type StartOptions = ReturnType<typeof startOptions> & { readonly typedSearchAttributes?: TypedSearchAttributes };
+
+/**
+ * A namespace without some or all of our search attributes still runs the workflows; only those filters are missing.
+ */
 const withAttributes =
-  <T>(call: (options: Omit<StartOptions, 'typedSearchAttributes'>) => Promise<T>) =>
+  <T>(call: (options: StartOptions) => Promise<T>) =>
   async (run: WorkflowRun, settings: StartSettings): Promise<T> => {
     const options = startOptions(run, settings);
-    try {
-      return await call(options);
-    } catch (error) {
-      if (!lacksAttributes(error)) throw error;
-      const { typedSearchAttributes: _unknownThere, ...plain } = options;
-      return call(plain);
+    const [first, later] = [firstAttributes(run), laterAttributes(run)];
+    const attempts: StartOptions[] = [
+      { ...options, typedSearchAttributes: new TypedSearchAttributes([...first, ...later]) },
+      { ...options, typedSearchAttributes: new TypedSearchAttributes(first) },
+    ];
+    for (const attempt of attempts) {
+      try {
+        return await call(attempt);
+      } catch (error) {
+        if (!lacksAttributes(error)) throw error;
+      }
     }
+    return call(options);
   };
 
 const lacksAttributes = (error: unknown): boolean =>

@@ -7,7 +7,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
-import { filterAttributes } from './filter-attributes.ts';
+import { filterAttributes, probeOf } from './filter-attributes.ts';
 import type { TemporalSecurity } from './security.ts';
 
 export type TemporalSetup = {
@@ -122,9 +122,12 @@ async function ensureSearchAttributes(
   return lacking.length === 0 ? all : howToAdd(namespace, lacking);
 }
 
-const howToAdd = (namespace: string, lacking: readonly string[]): string =>
-  `lacks the search attributes ${lacking.join(', ')} (Keyword): add them with ` +
-  `\`temporal operator search-attribute create --namespace ${namespace} --type Keyword --name …\` or in your cluster's console`;
+function howToAdd(namespace: string, lacking: readonly string[]): string {
+  const types = filterAttributes();
+  const named = lacking.map((name) => `${name} (${types[name]})`).join(', ');
+  const command = `temporal operator search-attribute create --namespace ${namespace} --type … --name …`;
+  return `lacks the search attributes ${named}: add them with \`${command}\` or in your cluster's console`;
+}
 
 /** The frontend sees new attributes only after its next refresh; a query naming one is refused until then. */
 async function lackingAttributes(
@@ -139,7 +142,7 @@ async function lackingAttributes(
     const usable = await Promise.all(
       missing.map(async (name) => {
         try {
-          await workflowService.countWorkflowExecutions({ namespace, query: `${name} = 'x'` });
+          await workflowService.countWorkflowExecutions({ namespace, query: probeOf(name) });
           return true;
         } catch (error) {
           const expected = [status.invalidArgument, status.notFound, status.unavailable];

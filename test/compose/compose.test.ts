@@ -9,9 +9,9 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { configNames, readConfig } from '../../src/main/config.ts';
-import { version } from '../../src/main/version.ts';
 import { SandboxEnvironment } from '../../src/sandbox/environment.ts';
 import { temporalLaunch } from '../../src/supervisor/temporal-server.ts';
+import { runLists } from '../../src/temporal/run-lists.ts';
 import { temporalSecurityNames } from '../../src/temporal/security.ts';
 import { readVaultKeys } from '../../src/vault/vault-keys.ts';
 import {
@@ -159,10 +159,11 @@ describe('the services', () => {
   test('images are pinned, ours to this version, on the Node that everything is tested with', () => {
     for (const [name, { image }] of all)
       expect([name, image]).toEqual([name, expect.stringMatching(/:\d+\.\d+(\.\d+)?(-[a-z]+)?$/)]);
-    expect(new Set(ours.map(([, { image }]) => image))).toEqual(new Set([`bursar:${version}`]));
     const packages = JSON.parse(readFileSync(join(projectFolder, 'package.json'), 'utf8')) as {
+      version: string;
       dependencies: { node: string };
     };
+    expect(new Set(ours.map(([, { image }]) => image))).toEqual(new Set([`bursar:${packages.version}`]));
     expect(lineOf('FROM')).toEqual([`node:${packages.dependencies.node}-bookworm-slim`]);
   });
 
@@ -225,6 +226,34 @@ describe('the services', () => {
     for (const [, { cap_drop, security_opt }] of ours)
       expect({ cap_drop, security_opt }).toEqual({ cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] });
     expect(lineOf('USER')).toEqual(['node']);
+  });
+});
+
+describe('the Web UI', () => {
+  const readme = readFileSync(join(projectFolder, 'temporal-config/README.md'), 'utf8');
+
+  test('cannot cancel, terminate or start runs; it can send signals, and the guide of operators names each variable', () => {
+    const { environment } = serviceOf('temporal-ui');
+    const off = Object.keys(environment).filter((name) => name.endsWith('_DISABLED'));
+    expect(off.sort()).toEqual([
+      'TEMPORAL_BATCH_ACTIONS_DISABLED',
+      'TEMPORAL_START_WORKFLOW_DISABLED',
+      'TEMPORAL_WORKFLOW_CANCEL_DISABLED',
+      'TEMPORAL_WORKFLOW_TERMINATE_DISABLED',
+    ]);
+    for (const name of off) {
+      expect([name, environment[name]]).toEqual([name, 'true']);
+      expect(readme).toContain(name);
+    }
+  });
+
+  test('the guide of operators has the lists that a start prints', () => {
+    const lines = readme.split('\n');
+    for (const { name, query } of runLists) {
+      const line = lines.find((one) => one.startsWith(`| ${name} |`));
+      expect(line).toMatch(/\|$/);
+      expect(line).toContain(`| \`${query}\` |`);
+    }
   });
 });
 

@@ -15,6 +15,7 @@ import { startPostgres } from '../../src/supervisor/postgres.ts';
 import type { Ready } from '../../src/supervisor/ready-file.ts';
 import { temporalBinary } from '../../src/supervisor/temporal-binary.ts';
 import { startTemporal } from '../../src/supervisor/temporal-server.ts';
+import { runLists } from '../../src/temporal/run-lists.ts';
 import { testFolder } from './folder.ts';
 
 /** Only how long a test that fails takes: on a busy machine servers need many seconds to start. */
@@ -179,6 +180,10 @@ test('errors of the environment are reported, and no process keeps running', asy
 async function aReadyStartSaysWhereItIs(start: Start, ready: Ready): Promise<void> {
   expect(start.out().split('\n')).toEqual([expect.stringMatching(/^ready .*ready\.json$/), '']);
   expect(start.out()).toContain(ready.apiUrl);
+  for (const { name, query } of runLists)
+    expect(start.err()).toContain(
+      `runs: ${name}: ${ready.temporalUiUrl}/namespaces/default/workflows?query=${encodeURIComponent(query)}\n`,
+    );
   for (const secret of [ready.apiKey, ready.dashboardSecret, ready.networkKey, ready.databaseUrl]) {
     expect(start.out() + start.err()).not.toContain(secret);
   }

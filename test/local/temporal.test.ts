@@ -32,13 +32,13 @@ describe('temporal-setup', () => {
     for (const name of Object.keys(filterAttributes())) expect(first).toContain(name);
     const again = await Promise.all([1, 2].map(() => setUpTemporal({ address, namespace: 'bursar' })));
     expect(new Set(again)).toEqual(
-      new Set([`temporal ${address}: namespace bursar keeps runs 30 days, has all 4 search attributes`]),
+      new Set([`temporal ${address}: namespace bursar keeps runs 30 days, has all 6 search attributes`]),
     );
     const connection = await Connection.connect({ address });
     const { config } = await connection.workflowService.describeNamespace({ namespace: 'bursar' });
     expect(Number(config?.workflowExecutionRetentionTtl?.seconds)).toBe(30 * 24 * 3_600);
     const query = Object.keys(filterAttributes())
-      .map((name) => `${name} = 'x'`)
+      .map((name) => `${name} is not null`)
       .join(' and ');
     const { count } = await connection.workflowService.countWorkflowExecutions({ namespace: 'bursar', query });
     expect(Number(count)).toBe(0);
@@ -95,12 +95,14 @@ describe('temporal-setup', () => {
     const cloud = await startForbidding(temporal.address, /OperatorService|UpdateNamespace|RegisterNamespace/);
     const { address } = cloud;
     const lacking = await setUpTemporal({ address, namespace: 'cloud' });
-    expect(lacking).toMatch(/lacks the search attributes BursarOwnerId, .*search-attribute create --namespace cloud/);
+    expect(lacking).toMatch(
+      /lacks the search attributes BursarOwnerId \(Keyword\), .*BursarAmountCents \(Int\): .*search-attribute create --namespace cloud/,
+    );
     await expect(setUpTemporal({ address, namespace: 'nowhere' })).rejects.toThrow(
       'there is no Temporal namespace nowhere, and making one is not permitted here: make it first',
     );
     await setUpTemporal({ address: temporal.address, namespace: 'cloud' });
-    expect(await setUpTemporal({ address, namespace: 'cloud' })).toContain('has all 4 search attributes');
+    expect(await setUpTemporal({ address, namespace: 'cloud' })).toContain('has all 6 search attributes');
     await cloud.close();
   });
 });

@@ -15,6 +15,12 @@ export const databaseStepAtOnce: LocalActivityOptions = {
 /** A call to the outside world that is safe to repeat. */
 export const outboundStep: ActivityOptions = { startToCloseTimeout: '15 seconds', retry: forever };
 
+/** Its first attempts, about a second and a half apart from the time that they take. */
+export const outboundStepAtFirst: ActivityOptions = {
+  startToCloseTimeout: '15 seconds',
+  retry: { ...forever, maximumAttempts: 4 },
+};
+
 /** A call to the outside world that must not be repeated. */
 export const onceStep: ActivityOptions = { startToCloseTimeout: '15 seconds', retry: { maximumAttempts: 1 } };
 

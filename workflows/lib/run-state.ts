@@ -5,6 +5,9 @@
  */
 import { createQueue, type Queue } from './queue.ts';
 
+/** A step of the body and one of a handler may be repeated at the same time. */
+export type RepeatedStep = { isStuck: boolean };
+
 type RunState = {
   /** The run continues as new: a handler that waits has to return. */
   isLeaving: boolean;
@@ -13,6 +16,8 @@ type RunState = {
    * run's answers, which a replay does not repeat. Ordinary activities do not queue.
    */
   readonly oneLocalActivityAtATime: Queue;
+  /** Steps that are repeated after a fault. */
+  readonly repeatedSteps: Set<RepeatedStep>;
 };
 
 const key = Symbol.for('bursar.run-state');
@@ -20,6 +25,6 @@ type OwnGlobal = { [key]?: RunState };
 
 export function runState(): RunState {
   const own = globalThis as OwnGlobal;
-  own[key] ??= { isLeaving: false, oneLocalActivityAtATime: createQueue() };
+  own[key] ??= { isLeaving: false, oneLocalActivityAtATime: createQueue(), repeatedSteps: new Set() };
   return own[key];
 }

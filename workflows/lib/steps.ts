@@ -3,8 +3,16 @@
  * how it is repeated: a transaction in PostgreSQL, an outside call that may be repeated, or one that must not be.
  * @module
  */
-import { proxyActivities, proxyLocalActivities, type UntypedActivities } from '@temporalio/workflow';
-import { databaseStep, databaseStepAtOnce, deliveryStep, onceStep, outboundStep } from './activity-options.ts';
+import { isCancellation, proxyActivities, proxyLocalActivities, type UntypedActivities } from '@temporalio/workflow';
+import {
+  databaseStep,
+  databaseStepAtOnce,
+  deliveryStep,
+  onceStep,
+  outboundStep,
+  outboundStepAtFirst,
+} from './activity-options.ts';
+import { whileRepeated } from './problem.ts';
 import { refusalIn } from './refusals.ts';
 import { runState } from './run-state.ts';
 
@@ -28,16 +36,28 @@ export const databaseSteps = <Activities>() =>
       } catch (error) {
         if (refusalIn(error) !== undefined) throw error;
         // Also after the worker gave the attempt up because it stops. A run that is cancelled schedules nothing more.
-        return untilDone(...input);
+        return whileRepeated(() => untilDone(...input));
       }
     };
   });
 
-/** Calls to the outside world that are safe to repeat. */
+/**
+ * Calls to the outside world that are safe to repeat. After some attempts in vain the step becomes a second activity,
+ * which is repeated until the other side answers, and which operators find.
+ */
 export const outboundSteps = <Activities>() =>
-  stepsOf<Activities>((name, summary) =>
-    activity(proxyActivities<UntypedActivities>({ ...outboundStep, summary }), name),
-  );
+  stepsOf<Activities>((name, summary) => {
+    const atFirst = activity(proxyActivities<UntypedActivities>({ ...outboundStepAtFirst, summary }), name);
+    const untilDone = activity(proxyActivities<UntypedActivities>({ ...outboundStep, summary }), name);
+    return async (...input) => {
+      try {
+        return await atFirst(...input);
+      } catch (error) {
+        if (refusalIn(error) !== undefined || isCancellation(error)) throw error;
+        return whileRepeated(() => untilDone(...input));
+      }
+    };
+  });
 
 /** A batch of webhook attempts. */
 export const deliverySteps = <Activities>() =>

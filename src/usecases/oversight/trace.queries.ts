@@ -7,6 +7,7 @@ import * as z from 'zod';
 import { firstRowOf, rowsOf } from '../../db/statement.ts';
 import type { Tx } from '../../db/tx.ts';
 import { mostEvents, mostOfPart } from '../../domains/oversight/trace/trace.rules.ts';
+import { traceOutcomes } from '../../domains/spending/policies/policy.rules.ts';
 
 /** `agentId` null: of every agent. */
 export type Whose = { readonly ownerId: string; readonly agentId: string | null };
@@ -99,7 +100,7 @@ const decision = z.object({
   trace: z.array(
     z.object({
       rule: z.string(),
-      outcome: z.enum(['pass', 'needs_approval', 'deny']),
+      outcome: z.enum(traceOutcomes),
       figures: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
     }),
   ),

@@ -10,11 +10,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
+import { TypedSearchAttributes } from '@temporalio/common';
 import { createLogger } from '../../../src/platform/log.ts';
 import { freePort } from '../../../src/supervisor/ports.ts';
 import { temporalBinary } from '../../../src/supervisor/temporal-binary.ts';
 import { startTemporal, type Temporal } from '../../../src/supervisor/temporal-server.ts';
 import { bundleWorkflowsTo } from '../../../src/temporal/bundle.ts';
+import { searchAttributes } from '../../../src/temporal/gateway.ts';
+import { runLists } from '../../../src/temporal/run-lists.ts';
 import { setUpTemporal } from '../../../src/temporal/set-up.ts';
 import { type RunningWorker, startWorker } from '../../../src/temporal/worker.ts';
 import { type OpenTemporal, openTemporal } from '../../support/operator-view.ts';
@@ -109,10 +112,14 @@ beforeEach(() => {
 });
 
 /** The handle names no run: it is always the newest. */
-async function started(workflow: 'stepping' | 'waiting' | 'sending'): Promise<WorkflowHandle> {
+async function started(
+  workflow: 'stepping' | 'waiting' | 'sending' | 'repeating',
+  typedSearchAttributes = new TypedSearchAttributes(),
+): Promise<WorkflowHandle> {
   count += 1;
   const id = `sample_${count}`;
-  await temporal.client.workflow.start(workflow, { workflowId: `sample/${id}`, taskQueue, args: [{ id }] });
+  const options = { workflowId: `sample/${id}`, taskQueue, args: [{ id }], typedSearchAttributes } as const;
+  await temporal.client.workflow.start(workflow, options);
   return temporal.client.workflow.getHandle(`sample/${id}`);
 }
 const runIdOf = async (handle: WorkflowHandle): Promise<string> => (await handle.describe()).runId;
@@ -156,6 +163,53 @@ test('`step`: an outside call that is repeated without end continues as new, and
   await isContinued(handle, first);
   isAway = false;
   expect(await handle.result()).toEqual({ status: 'settled' });
+});
+
+const withoutProblem = new TypedSearchAttributes([{ key: searchAttributes.problem, value: 'none' }]);
+const problemOf = async (handle: WorkflowHandle): Promise<string | undefined> =>
+  (await handle.describe()).typedSearchAttributes.get(searchAttributes.problem);
+
+test.each([
+  ['an outside call', 'stepping'],
+  ['a transaction', 'waiting'],
+] as const)('%s that is repeated after a fault is found by its problem, until it succeeds', async (_, workflow) => {
+  isAway = true;
+  row.dueInMs = -5_000;
+  act = () => {
+    if (isAway) throw new Error('the database is unavailable');
+    change({ status: 'settled' });
+  };
+  const handle = await started(workflow, withoutProblem);
+  const query = `BursarProblem = 'retrying' AND WorkflowId = '${handle.workflowId}'`;
+  const isListed = async () => (await temporal.client.workflow.count(query)).count === 1;
+  await eventually(isListed, (listed) => listed);
+  isAway = false;
+  expect(await handle.result()).toEqual({ status: 'settled' });
+  expect(await problemOf(handle)).toBe('none');
+  await eventually(isListed, (listed) => !listed);
+});
+
+test('a step that is repeated for long is found as stuck, until it succeeds', async () => {
+  const handle = await started('repeating', withoutProblem);
+  const { query } = runLists.find(({ name }) => name === 'stuck') ?? { query: '' };
+  const listed = async () =>
+    (await temporal.client.workflow.count(`${query} AND WorkflowId = '${handle.workflowId}'`)).count;
+  await eventually(listed, (count) => count === 1);
+  await handle.signal('answered');
+  await handle.result();
+  expect(await problemOf(handle)).toBe('none');
+});
+
+test('a run that was started without the attribute never writes it', async () => {
+  isAway = true;
+  const handle = await started('stepping');
+  await eventually(
+    async () => calls,
+    (made) => made > 5, // More than its first attempts.
+  );
+  isAway = false;
+  expect(await handle.result()).toEqual({ status: 'settled' });
+  expect(await problemOf(handle)).toBeUndefined();
 });
 
 test('`wait`: due times that move on are acted on at once, without a timer between them', async () => {

@@ -1,6 +1,8 @@
 /** Workflows of a made-up row, one for each step of `followRow`, for the tests of the skeleton. @module */
+import { condition, defineSignal, setHandler } from '@temporalio/workflow';
 import type { RowState } from '../../../src/kernel/row-state.ts';
 import { type FollowedRun, followRow, type RunInput } from '../../../workflows/lib/follow-row.ts';
+import { whileRepeated } from '../../../workflows/lib/problem.ts';
 import { databaseSteps, onceSteps, outboundSteps } from '../../../workflows/lib/steps.ts';
 
 export type SampleView = { readonly status: string };
@@ -40,3 +42,13 @@ export const sending = (input: RunInput): Promise<SampleView> =>
   followRow(sampleRun, input, ({ once }) =>
     once('settled', { mark: markSample, send: sendSample, whenDue: { next: actOnSample } }),
   );
+
+/** Its call hangs until it is answered, and counts as stuck soon. */
+export const repeating = async (): Promise<void> => {
+  let isAnswered = false;
+  setHandler(answered, () => {
+    isAnswered = true;
+  });
+  await whileRepeated(() => condition(() => isAnswered), 300);
+};
+const answered = defineSignal('answered');

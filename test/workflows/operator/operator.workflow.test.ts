@@ -7,6 +7,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { agentsArea } from '../../../src/domains/parties/agents/agent.contract.ts';
 import { transactionsArea } from '../../../src/domains/payments/transactions/transaction.contract.ts';
+import { runLists } from '../../../src/temporal/run-lists.ts';
 import { anAgentWithCard } from '../../support/factories/agent-with-card.ts';
 import type { History } from '../../support/history-json.ts';
 import { type OpenTemporal, openTemporal, type RunView } from '../../support/operator-view.ts';
@@ -27,7 +28,13 @@ const stages: Readonly<Record<string, ShownStage>> = Object.fromEntries(
   ),
 );
 
-type Seen = { readonly label: string; readonly view: RunView; readonly names: Readonly<Record<string, string>> };
+type Seen = {
+  readonly label: string;
+  readonly view: RunView;
+  readonly names: Readonly<Record<string, string>>;
+  /** The lists of `npm start` that had the run. */
+  readonly lists: readonly string[];
+};
 
 let world: World;
 let withoutProcessor: World;
@@ -49,14 +56,41 @@ const observe: Observe = async (label, workflowId, names) => {
     await new Promise((resolve) => setTimeout(resolve, 50));
     view = await temporal.viewOf(workflowId);
   }
-  seen.push({ label, view, names });
+  const wanted = listsOf(label).join();
+  const lists = await eventually(
+    () => listsWith(workflowId),
+    (found) => found.join() === wanted,
+  ).catch(() => listsWith(workflowId));
+  seen.push({ label, view, names, lists });
 };
+
+/** By what a person reads of the stage, and not by the attributes that the lists ask for. */
+function listsOf(label: string): string[] {
+  const { details = [], problem, stage = '', status = '' } = stages[label] ?? {};
+  const isRunning = status === 'RUNNING';
+  const isOf: Readonly<Record<string, boolean>> = {
+    'needs a decision': isRunning && details.some((line) => /[Ww]aiting for a person to/.test(line)),
+    retrying: isRunning && (problem === 'retrying' || label.startsWith('webhookEndpoint:')),
+    stuck: false,
+    'dead letters': stage === 'dead_letters',
+  };
+  return runLists.map(({ name }) => name).filter((name) => isOf[name]);
+}
+
+async function listsWith(workflowId: string): Promise<string[]> {
+  const counts = runLists.map(async ({ name, query }) => {
+    const { count } = await temporal.client.workflow.count(`${query} AND WorkflowId = '${workflowId}'`);
+    return count > 0 ? [name] : [];
+  });
+  return (await Promise.all(counts)).flat();
+}
 
 function isAsSynced(label: string, view: RunView, names: Seen['names']): boolean {
   const row = stages[label];
   if (row === undefined) return true;
   return (
     view.attributes.BursarStage === row.stage &&
+    view.attributes.BursarProblem === (row.problem ?? 'none') &&
     view.status === row.status &&
     patternOf(row.details.join('\n'), names).test(view.details)
   );
@@ -136,7 +170,8 @@ describe.each(Object.entries(stages))('%s', (label, row) => {
   test('is read by its id, type, queue, summary, details and attributes', () => {
     const found = seen.filter((one) => one.label === label);
     expect(found).not.toEqual([]);
-    for (const { view, names } of found) {
+    for (const { view, names, lists } of found) {
+      expect(lists).toEqual(listsOf(label));
       expect(view).toEqual({
         id: expect.stringMatching(patternOf(shown.id, names)),
         type,
@@ -148,12 +183,20 @@ describe.each(Object.entries(stages))('%s', (label, row) => {
           BursarOwnerId: expect.stringMatching(/^own_[a-z0-9]+$/),
           BursarSubjectId: names.subject,
           BursarStage: row.stage,
+          BursarProblem: row.problem ?? 'none',
+          ...amountOf(view),
           ...(shown.hasAgent ? { BursarAgentId: names.agent } : {}),
         },
       });
     }
   });
 });
+
+/** The summary begins with the amount of a run that has one: `80.00 EUR. …`. */
+function amountOf({ summary }: RunView): { BursarAmountCents?: number } {
+  const [, euros] = /^([\d.]+) EUR\. /.exec(summary ?? '') ?? [];
+  return euros === undefined ? {} : { BursarAmountCents: Number(euros.replace('.', '')) };
+}
 
 const queuePrefixOf = ({ taskQueue }: RunView): string =>
   [world, withoutProcessor].map(({ config }) => config.BURSAR_TASK_QUEUE_PREFIX).find((p) => taskQueue.startsWith(p)) ??

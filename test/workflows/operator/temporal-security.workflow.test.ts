@@ -62,7 +62,7 @@ whereOpenssl('with certificates made by openssl', () => {
     async (approvals, status, approvedBy) => {
       const env = { TEMPORAL_ADDRESS: address, ...certificate, ...identity };
       const security = temporalSecurity(env);
-      expect(await setUpTemporal({ address, namespace: 'default', security })).toContain('has all 4 search attributes');
+      expect(await setUpTemporal({ address, namespace: 'default', security })).toContain('has all 6 search attributes');
       const world = await startWorld({
         worker: true,
         env: { ...env, BURSAR_MODE: 'live', BURSAR_ALLOW_SIMULATED: 'true', BURSAR_SIGNAL_APPROVALS: approvals },

@@ -5,6 +5,7 @@
  */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -66,6 +67,33 @@ test('one address shows the figures of Bursar and of the SDK', async () => {
   expect(text).not.toMatch(/\b(ag|own|int|sk)_[a-z0-9]{8,}/);
 });
 
+/** What counts ended runs is served from the first one on. */
+async function aRunEnds(): Promise<void> {
+  const { agents, intents } = clientsOf(await bursar.owner());
+  const { id: agentId } = await agents.createAgent({ body: { name: 'buyer' } });
+  const { id } = await intents.declareIntent({
+    body: { agentId, purpose: 'dear', expectedAmountEuros: 80, expectedMerchant: 'Sandbox Shop' },
+  });
+  await intents.cancelIntent({ params: { id } });
+}
+
+/** Each metric of the dashboard and of the alert rules; what counts failures is served from the first failure on. */
+async function servesWhatIsWatched(): Promise<void> {
+  const files = ['dashboard.json', 'alerts.yaml'].map((name) =>
+    readFileSync(new URL(`../../../docs/monitoring/${name}`, import.meta.url), 'utf8'),
+  );
+  const expressions = files.flatMap((text) => [...text.matchAll(/"?expr"?: (.*)/g)].map(([, expr = '']) => expr));
+  const watched = new Set(expressions.flatMap((expr) => expr.match(/\b(bursar|temporal)_\w+/g) ?? []));
+  expect(watched.size).toBeGreaterThan(12);
+  await eventually(
+    async () => {
+      const served = new Set((await metrics()).split('\n').map((line) => line.split(/[ {]/)[0]));
+      return [...watched].filter((name) => !served.has(name));
+    },
+    (missing) => missing.length === 0,
+  );
+}
+
 test('a run whose workflow task fails: the log names it, the metric counts it, and terminating ends it', async () => {
   const temporal = await openTemporal(bursar.ready.temporalAddress);
   // No worker has code for this type: its task fails until one comes that does, as in an update to a new version.
@@ -85,6 +113,8 @@ test('a run whose workflow task fails: the log names it, the metric counts it, a
   await eventually(metrics, (text) =>
     /^temporal_workflow_task_execution_failed.*workflow_type="ofAnotherVersion".* [1-9]/m.test(text),
   );
+  await aRunEnds();
+  await servesWhatIsWatched();
   await operator('workflow', 'describe', '--workflow-id', 'intent/blocked');
   await operator('workflow', 'terminate', '--workflow-id', 'intent/blocked', '--reason', 'cannot continue');
   expect((await blocked.describe()).status.name).toBe('TERMINATED');

@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { defineArea } from '../../../http/route.ts';
 import { eurosOut, idOut, instantOut } from '../../../http/schemas.ts';
+import { traceOutcomes } from '../../spending/policies/policy.rules.ts';
 import { mostEvents, mostOfPart, omissions, traceParts } from './trace.rules.ts';
 
 const part = z.enum(traceParts).meta({ description: 'What kind of thing happened.', examples: ['decision'] });
@@ -11,9 +12,7 @@ const facts = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(),
 const rule = z
   .strictObject({
     rule: z.string().meta({ description: 'Code of the rule.', examples: ['daily_limit'] }),
-    outcome: z
-      .enum(['pass', 'needs_approval', 'deny'])
-      .meta({ description: 'What the rule said.', examples: ['pass'] }),
+    outcome: z.enum(traceOutcomes).meta({ description: 'What the rule said.', examples: ['pass'] }),
     figures: facts.meta({ description: 'What it compared; amounts in euros.', examples: [{ limitEuros: 250 }] }),
   })
   .meta({ id: 'TraceRule', description: 'One rule of a decision.' });
