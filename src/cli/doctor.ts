@@ -79,6 +79,8 @@ const remedies: Readonly<Record<string, string>> = {
   relay: 'no worker runs, or it does not get on: look at its log',
   webhookPoller: 'no worker delivers webhooks: look at its log and at BURSAR_WORKER_LOOPS',
   sealer: 'no worker seals the ledger: look at its log and at BURSAR_WORKER_LOOPS',
+  eventFeed:
+    'a transaction on the table of events stays open, and no event appears meanwhile: find it by the query of docs/webhooks.md',
   sanctions: 'the sanctions list cannot be read: look at BURSAR_SANCTIONS_FILE',
 };
 

@@ -23,7 +23,7 @@ export type Surroundings = {
   readonly stderr: Writable;
   /** Ends when the user interrupts the command. */
   readonly ended: AbortSignal;
-  /** `bursar ledger …` and `bursar keys …`, which work on the database, and `bursar mcp`. */
+  /** `bursar ledger …`, `bursar keys …` and `bursar network …`, which work on the database, and `bursar mcp`. */
   readonly onDatabase: (args: readonly string[], say: (text: string) => unknown) => Promise<number>;
 };
 
@@ -176,7 +176,14 @@ export function programOf(around: Surroundings, end: (code: number) => void): Pr
       ['verify', 'prove', 'check'],
     ],
     mcp: ['serve MCP on standard input and output, with the token BURSAR_TOKEN or that of init', []],
-    keys: ['change the keys of receipts and tokens: rotate, revoke <kid>', ['rotate', 'revoke']],
+    network: [
+      'settle what the card network sent and nothing has booked: messages, assign, dismiss',
+      ['messages', 'assign', 'dismiss'],
+    ],
+    keys: [
+      'change the keys of receipts and tokens: rotate, revoke <kid>; of push messages: rotate-push',
+      ['rotate', 'revoke', 'rotate-push'],
+    ],
   } as const;
   for (const [name, [description, verbs]] of Object.entries(areas)) {
     const area = program

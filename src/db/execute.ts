@@ -21,10 +21,15 @@ export async function execute<Row>(
     return { rows, count: Number(numAffectedRows ?? rows.length) };
   }
   const client = await poolOf(tx).connect();
+  let isLost = false;
   try {
     const { rows, rowCount } = await client.query(text, [...params]);
     return { rows: rows as Row[], count: rowCount ?? rows.length };
+  } catch (error) {
+    // Not only a failed statement: the next one must not get a connection that PostgreSQL is ending.
+    isLost = (error as { severity?: unknown }).severity !== 'ERROR';
+    throw error;
   } finally {
-    client.release();
+    client.release(isLost);
   }
 }

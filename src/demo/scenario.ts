@@ -1,7 +1,8 @@
-/** The demo in eleven steps: real purchases and transfers over HTTP, each reported on the terminal while it happens. @module */
+/** The demo in twelve steps: real purchases and transfers over HTTP, each reported on the terminal while it happens. @module */
 import { randomBytes } from 'node:crypto';
 import type { Ready } from '../supervisor/ready-file.ts';
 import { setUp } from './actors.ts';
+import { allowedOnce } from './allowed-once.ts';
 import { paidToBankAccounts } from './bank-transfers.ts';
 import type { Context } from './context.ts';
 import { callerOf } from './http.ts';
@@ -12,7 +13,7 @@ import { dividedAmongWallets } from './transfers.ts';
 import { refuseFirstDelivery, showBalances, verifyDeliveries } from './verify-deliveries.ts';
 import { type KeepToken, type KeptAgent, leaveYourTurn } from './your-turn.ts';
 
-const steps = 11;
+const steps = 12;
 
 /** How the last part keeps a token for the user; `project` is the folder of this clone. */
 export type ForTheUser = { readonly keep: KeepToken; readonly kept: KeptAgent; readonly project: string };
@@ -39,6 +40,8 @@ export async function runScenario(ready: Ready, write: (line: string) => void, u
   await approvedBySignal(context, actors);
   step('A blocked merchant: the policy refuses it');
   await refusedByRule(context, actors);
+  step('A declined charge: the owner sees why, and allows it once');
+  await allowedOnce(context, actors);
   step('A machine payment: a merchant answers 402, and is paid by a credential');
   await paidByMachine(context, actors);
   step('A split: money moves to three other wallets of the owner');

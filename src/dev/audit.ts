@@ -27,6 +27,12 @@ const allowedLicences: ReadonlySet<string> = new Set([
 /** Packages whose package.json names no licence; read in their LICENSE file. */
 const readLicences: Readonly<Record<string, string>> = { unionfs: 'Unlicense' };
 
+/**
+ * Single packages under a licence that is not on the list, with the reason. `web-push` encrypts and signs push messages;
+ * MPL-2.0 asks for the source of its own files alone, which are used unchanged, see docs/decisions.md.
+ */
+const allowedByName: Readonly<Record<string, string>> = { 'web-push': 'MPL-2.0' };
+
 const License = z.object({ license: z.object({ id: z.string().optional(), name: z.string().optional() }) });
 const Expression = z.object({ expression: z.string() });
 export const Sbom = z.looseObject({
@@ -54,7 +60,8 @@ export type Component = z.output<typeof Sbom>['components'][number];
 export function refusedLicence({ name, licenses = [] }: Pick<Component, 'name' | 'licenses'>): string | undefined {
   const stated = licenses.map((one) => ('expression' in one ? one.expression : (one.license.id ?? one.license.name)));
   const known = stated.length === 0 ? [readLicences[name]] : stated;
-  return known.every((one) => one !== undefined && isAllowed(one)) ? undefined : known.join(', ') || 'none stated';
+  const isFree = known.every((one) => one !== undefined && (isAllowed(one) || one === allowedByName[name]));
+  return isFree ? undefined : known.join(', ') || 'none stated';
 }
 
 /** SPDX expressions as packages write them: `(MIT OR GPL-2.0) AND ISC`. An expression that cannot be parsed is not allowed. */

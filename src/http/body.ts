@@ -1,6 +1,6 @@
 /**
  * Reads a request body within its limit and parses JSON. A body over the limit is read to its end (up to 16 MiB), so
- * that the caller gets the 413 instead of a broken connection. Strings that cannot be stored are refused here;
+ * that the caller gets the 413 instead of a broken connection; one that says it is larger gets it at once. Strings that cannot be stored are refused here;
  * contracts check everything else.
  * @module
  */
@@ -11,31 +11,44 @@ import { isWellFormed } from '../kernel/text.ts';
 export const defaultBodyLimitBytes = 1024 * 1024;
 const readOffBytes = 16 * 1024 * 1024;
 
-const nothing = new Uint8Array();
+export const nothing = new Uint8Array();
 
-export async function readBody(request: IncomingMessage, limitBytes: number): Promise<Uint8Array> {
+/** `advice`: for who sends more than the limit. */
+export type BodyLimit = { readonly limitBytes: number; readonly advice?: string };
+
+export async function readBody(request: IncomingMessage, limit: BodyLimit): Promise<Uint8Array> {
   if (hasNone(request)) return nothing;
   refuseEncoded(request);
-  return received(request, limitBytes);
+  const declared = declaredBytesOf(request);
+  if (Number.isFinite(declared) && declared > Math.max(limit.limitBytes, readOffBytes)) throw tooLarge(limit);
+  return received(request, limit);
 }
 
+/** Infinite where the request does not say how long its body is. */
+export function declaredBytesOf({ headers }: IncomingMessage): number {
+  return headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : Number.POSITIVE_INFINITY;
+}
+
+const tooLarge = ({ limitBytes, advice = 'send at most that many' }: BodyLimit): DomainError =>
+  new DomainError('too_large', `the body is over ${limitBytes} bytes; ${advice}`);
+
 /** By events: an iterator over so few chunks costs more than reading them. */
-function received(request: IncomingMessage, limitBytes: number): Promise<Uint8Array> {
+function received(request: IncomingMessage, limit: BodyLimit): Promise<Uint8Array> {
+  const { limitBytes } = limit;
   return new Promise((done, failed) => {
     const gone = (): void => failed(request.errored ?? unavailable('the caller is gone'));
     if (request.destroyed) return gone();
     const chunks: Buffer[] = [];
     let size = 0;
-    const tooLarge = (): void =>
-      failed(new DomainError('too_large', `the body is over ${limitBytes} bytes; send at most that many`));
+    const refuse = (): void => failed(tooLarge(limit));
     request.on('data', (chunk: Buffer) => {
       size += chunk.length;
       if (size <= limitBytes) chunks.push(chunk);
       if (size <= readOffBytes) return;
-      tooLarge();
+      refuse();
       request.destroy();
     });
-    request.on('end', () => (size > limitBytes ? tooLarge() : done(Buffer.concat(chunks))));
+    request.on('end', () => (size > limitBytes ? refuse() : done(Buffer.concat(chunks))));
     request.on('error', failed);
     request.on('close', () => {
       if (!request.readableEnded) gone();

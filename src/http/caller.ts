@@ -3,6 +3,7 @@ import { DomainError, notFound } from '../kernel/errors.ts';
 import type { Id, IdKind } from '../kernel/ids.ts';
 import type { Actor, Cause } from '../platform/cause.ts';
 import type { AtomicKey } from './atomic-key.ts';
+import type { BodyLimit } from './body.ts';
 
 export type Caller =
   | { readonly kind: 'key'; readonly ownerId: Id<'owner'>; readonly keyId: Id<'key'> }
@@ -39,6 +40,10 @@ export type Call = {
   now(): Promise<Date>;
   /** Refuses a caller whose credential was revoked or has lost its right since: for an answer that was long in coming. */
   admitAgain(): Promise<void>;
+  /** Of an operation that takes a file, whose body is not read before the handler asks for it. Once. */
+  readFile(limit: BodyLimit): Promise<Uint8Array>;
+  /** Of the body, as its headers say; infinite where they do not. */
+  readonly declaredBytes: number;
 };
 
 /** The owner on whose behalf the call acts. */

@@ -12,7 +12,7 @@ import type { Logger } from '../platform/log.ts';
 import { type AdmitDeps, admit, admitAgain } from './admit.ts';
 import { type Answer, answer, refuse, replay } from './answer.ts';
 import type { AtomicKey } from './atomic-key.ts';
-import { defaultBodyLimitBytes, parseJson, readBody } from './body.ts';
+import { declaredBytesOf, defaultBodyLimitBytes, nothing, parseJson, readBody } from './body.ts';
 import { actorOf, type Call, type Caller, ownOf } from './caller.ts';
 import { withCents } from './cents-names.ts';
 import { refusalOf } from './errors.ts';
@@ -84,7 +84,8 @@ async function serve(
   caller: Caller,
 ) {
   const asking = { request, response, caller };
-  const rawBody = await readBody(request, operation.bodyLimitBytes ?? defaultBodyLimitBytes);
+  const limitBytes = operation.bodyLimitBytes ?? defaultBodyLimitBytes;
+  const rawBody = operation.takes === undefined ? await readBody(request, { limitBytes }) : nothing;
   const json = operation.auth.includes('network') ? undefined : parseJson(rawBody, request.headers['content-type']);
   const key = requestKey(operation, request, caller, { paths, rawBody });
   if (operation.idempotency === 'atomic') {
@@ -269,6 +270,8 @@ async function callOf(
     newId: (kind) => newId(kind, uuidv7Bytes(seedMs, randomFrom(seed, minted++))),
     now: () => deps.clock.now(),
     admitAgain: () => admitAgain(operation, request, deps),
+    readFile: (limit) => readBody(request, limit),
+    declaredBytes: declaredBytesOf(request),
   };
 }
 

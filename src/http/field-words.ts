@@ -59,6 +59,11 @@ export const fieldWords: Readonly<Record<string, Words>> = {
   relay: ['The relay, which starts and wakes workflow runs.'],
   webhookPoller: ['The loop that sends deliveries.'],
   sealer: ['The loop that seals the ledger.'],
+  eventFeed: ['The feed of events: `degraded` while one open transaction has held it back for more than 10 seconds.'],
+  eventFeedLagMs: [
+    'Milliseconds for which the oldest open transaction has delayed newer events of the feed. `null` where it cannot be read.',
+    0,
+  ],
   sanctions: [
     'The sanctions list; `degraded`: the newest cannot be read and an older one is used; `down`: there is none, and no payee can be saved.',
   ],
@@ -192,7 +197,10 @@ export const fieldWords: Readonly<Record<string, Words>> = {
   'Intent.policyCheck.reason': ['The rule with its figures; null where none objected.', null],
 
   // Intents and approvals
-  expectedMerchant: ['Name of the merchant; null is any merchant.', merchantName],
+  expectedMerchant: [
+    'Name or host of the merchant; null is any merchant. A charge has to have its words, however the network spells them.',
+    merchantName,
+  ],
   actualMerchant: ['Name of the merchant that was paid.', merchantName],
   merchant: ['Name of the merchant; null without one.', merchantName],
   clientIntentId: ['Your own id of the intent; null without one.', 'order-4711'],
@@ -255,6 +263,7 @@ export const fieldWords: Readonly<Record<string, Words>> = {
   approvedCents: ['The approved amount in cents.', 1_250],
   authorizationId: ['The network’s id of the authorization.', 'auth_4711'],
   'AuthorizeCardPaymentInput.id': ['The network’s id of the message.', 'auth_4711'],
+  'IncrementCardPaymentInput.id': ['The network’s id of the message.', 'inc_4711'],
   'ClearCardPaymentInput.id': ['The network’s id of the message.', 'clr_4711'],
   'RefundCardPaymentInput.id': ['The network’s id of the message.', 'ref_4711'],
   'AdviseCardPaymentInput.id': ['The network’s id of the message.', 'adv_4711'],

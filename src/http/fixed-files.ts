@@ -82,6 +82,8 @@ function pages(): Record<string, RequestHandler> {
   };
   return {
     '/docs/passkeys': file('enrol.html'),
+    // At the root, because a service worker handles the pages below its own path.
+    '/push-worker.js': file('push-worker.js'),
     ...Object.fromEntries(readdirSync(root).map((name) => [`/docs/pages/${name}`, file(name)])),
   };
 }

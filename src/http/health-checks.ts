@@ -1,13 +1,24 @@
-/** The real checks behind `GET /health`: one query, one call to Temporal, and the loops' heartbeats. @module */
+/**
+ * The real checks behind `GET /health`: the loops' heartbeats and the lag of the feed from PostgreSQL, one call to
+ * Temporal, and the sanctions list. Anybody may ask without a key or a limit, so one examination serves all who ask within
+ * a second.
+ * @module
+ */
 import * as z from 'zod';
 import type { Database } from '../db/database.ts';
 import { oneRowOf } from '../db/statement.ts';
+import { feedLagSeconds } from '../events/feed-lag.ts';
 import { beatingLoops } from '../platform/heartbeats.ts';
-import type { Checks } from './health.ts';
+import { keptCall } from '../platform/kept-call.ts';
+import type { Examined } from './health.ts';
 
 const checkTimeoutMs = 4_000;
-/** A loop that found nothing to do still beats every 30 s. */
-const freshSeconds = 75;
+/** How old an answer may be, beside the time that its examination takes. */
+const keptMs = 1_000;
+/** A loop that works beats at least every 10 s, also when it finds nothing to do. */
+const freshSeconds = 20;
+/** The transactions of Bursar end within milliseconds. */
+const longLagSeconds = 10;
 
 type Deps = {
   readonly database: Database;
@@ -15,26 +26,36 @@ type Deps = {
   readonly sanctions: { state(): Promise<'ok' | 'degraded' | 'down'> };
 };
 
-export const healthChecks =
-  ({ database, temporal, sanctions }: Deps) =>
-  async (): Promise<Checks> => {
-    const [beating, isTemporalThere, isOwner, list] = await Promise.all([
-      within(beatingLoops(database, freshSeconds)),
-      within(temporal.isReachable()),
-      within(isOwnerOfTables(database)),
-      within(sanctions.state()),
-    ]);
-    const loop = (name: string) => (beating?.has(name) === true ? 'ok' : 'degraded');
-    return {
-      database: beating === undefined ? 'down' : 'ok',
-      temporal: isTemporalThere === true ? 'ok' : 'down',
-      relay: loop('relay'),
-      webhookPoller: loop('webhookPoller'),
-      sealer: loop('sealer'),
-      sanctions: list ?? 'degraded',
-      databaseRoles: isOwner === undefined ? 'down' : isOwner ? 'degraded: one role' : 'ok',
-    };
-  };
+export const healthChecks = (deps: Deps): (() => Promise<Examined>) => keptCall(() => examined(deps), keptMs);
+
+async function examined({ database, temporal, sanctions }: Deps): Promise<Examined> {
+  const at = new Date();
+  const [beating, isTemporalThere, isOwner, list, lag] = await Promise.all([
+    within(beatingLoops(database, freshSeconds)),
+    within(temporal.isReachable()),
+    within(isOwnerOfTables(database)),
+    within(sanctions.state()),
+    within(feedLagSeconds(database)),
+  ]);
+  const loop = (name: string) => (beating?.has(name) === true ? ('ok' as const) : ('degraded' as const));
+  const checks = {
+    database: beating === undefined ? 'down' : 'ok',
+    temporal: isTemporalThere === true ? 'ok' : 'down',
+    relay: loop('relay'),
+    webhookPoller: loop('webhookPoller'),
+    sealer: loop('sealer'),
+    eventFeed: stateOfFeed(lag),
+    sanctions: list ?? 'degraded',
+    databaseRoles: isOwner === undefined ? 'down' : isOwner ? 'degraded: one role' : 'ok',
+  } as const;
+  return { at, checks, eventFeedLagMs: lag === undefined ? null : Math.round(lag * 1_000) };
+}
+
+/** `lagSeconds` undefined: it cannot be read. */
+export const stateOfFeed = (lagSeconds: number | undefined): 'ok' | 'degraded' | 'down' => {
+  if (lagSeconds === undefined) return 'down';
+  return lagSeconds > longLagSeconds ? 'degraded' : 'ok';
+};
 
 /** Whether this process could change or empty what only functions may write (docs/security.md). */
 async function isOwnerOfTables(database: Database): Promise<boolean> {

@@ -13,12 +13,19 @@ const checks = z.strictObject({
   relay: checkState,
   webhookPoller: checkState,
   sealer: checkState,
+  eventFeed: checkState,
   sanctions: checkState,
   databaseRoles: z
     .enum(['ok', 'degraded: one role', 'down'])
     .meta({ description: 'degraded: one role = the processes run as the role that owns the tables' }),
 });
 export type Checks = z.infer<typeof checks>;
+export type Examined = {
+  /** When the examination began. */
+  readonly at: Date;
+  readonly checks: Checks;
+  readonly eventFeedLagMs: number | null;
+};
 
 const health = z
   .strictObject({
@@ -26,6 +33,7 @@ const health = z
     version: z.string(),
     timestamp: z.string().meta({ format: 'date-time' }),
     uptimeSeconds: z.int(),
+    eventFeedLagMs: z.int().nullable(),
     checks,
   })
   .meta({ id: 'Health', description: 'The state of the service.' });
@@ -72,19 +80,20 @@ export const healthArea = defineArea({
 export type HealthDeps = {
   readonly version: string;
   readonly environment: 'sandbox' | 'live';
-  readonly check: () => Promise<Checks>;
+  readonly check: () => Promise<Examined>;
 };
 
 export const healthHandlers = ({ version, environment, check }: HealthDeps): Handlers<typeof healthArea> => ({
   getHealth: async () => {
-    const found = await check();
+    const { at, checks: found, eventFeedLagMs } = await check();
     const isDown = found.database === 'down';
     const status = isDown ? 'down' : Object.values(found).every((state) => state === 'ok') ? 'ok' : 'degraded';
     return new Reply(isDown ? 503 : 200, {
       status,
       version,
-      timestamp: new Date().toISOString(),
+      timestamp: at.toISOString(),
       uptimeSeconds: Math.round(process.uptime()),
+      eventFeedLagMs,
       checks: found,
     });
   },

@@ -28,6 +28,15 @@ export type InProcessAnswer = {
   header(name: string): string | undefined;
 };
 
+/** The connection was ended with the caller's. */
+export class CallerGone extends Error {
+  override readonly name = 'CallerGone';
+  constructor(options?: ErrorOptions) {
+    super('the caller is gone', options);
+  }
+}
+
+/** Throws `CallerGone` where `gone` has ended it. */
 export type InProcess = (request: InProcessRequest) => Promise<InProcessAnswer>;
 
 const connections = new WeakSet<object>();
@@ -57,7 +66,7 @@ export function inProcess(app: RequestListener): InProcess {
     const [near, far] = duplexPair();
     connections.add(far);
     nameRequestsOver(far, requestIdOf(cause));
-    gone?.throwIfAborted();
+    if (gone?.aborted) throw new CallerGone();
     const end = () => far.destroy();
     gone?.addEventListener('abort', end, { once: true });
     server.emit('connection', Object.assign(far, { remoteAddress: cause.socket.remoteAddress }));
@@ -65,22 +74,28 @@ export function inProcess(app: RequestListener): InProcess {
       const value = cause.headers[name];
       return typeof value === 'string' ? [[name, value] as const] : [];
     });
-    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-      const request = send({
-        createConnection: () => near,
-        ...(gone && { signal: gone }),
-        method: method.toUpperCase(),
-        path: url,
-        headers: {
-          ...Object.fromEntries(known),
-          ...(body === undefined ? {} : framed(body)),
-          ...headers,
-        },
+    const asked = async () => {
+      const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+        const request = send({
+          createConnection: () => near,
+          ...(gone && { signal: gone }),
+          method: method.toUpperCase(),
+          path: url,
+          headers: {
+            ...Object.fromEntries(known),
+            ...(body === undefined ? {} : framed(body)),
+            ...headers,
+          },
+        });
+        request.on('error', reject).on('response', resolve).end(body);
       });
-      request.on('error', reject).on('response', resolve).end(body);
-    });
-    const received = await text(answer);
-    gone?.removeEventListener('abort', end);
+      return { answer, received: await text(answer) };
+    };
+    const { answer, received } = await asked()
+      .catch((error: unknown) => {
+        throw gone?.aborted === true ? new CallerGone({ cause: error }) : error;
+      })
+      .finally(() => gone?.removeEventListener('abort', end));
     return {
       status: answer.statusCode ?? 0,
       body: received === '' ? undefined : (JSON.parse(received) as unknown),

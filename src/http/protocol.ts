@@ -68,7 +68,7 @@ export function serveProtocol(app: Express, protocol: Protocol, areas: readonly 
       const admitted = await admit({ name: protocol.name, operation, request, requestId, onIdentified }, deps);
       if (admitted.kind !== 'key' && admitted.kind !== 'agent')
         throw new DomainError('forbidden', 'send a bearer token');
-      const rawBody = await readBody(request, defaultBodyLimitBytes);
+      const rawBody = await readBody(request, { limitBytes: defaultBodyLimitBytes });
       await serve({ request, response, caller: admitted, rawBody, noteRefused: note });
     } catch (error) {
       note(error);

@@ -74,7 +74,7 @@ export type Operation = {
   readonly unpaged?: string;
   /** Exempt from the rate limit: health, and operations with a separate ceiling. */
   readonly unlimited?: true;
-  /** The body is a file of this type, which the handler reads after it has verified who sent it. */
+  /** The body is a file of this type. It is not read before the handler does so, by `call.readFile`. */
   readonly takes?: 'application/xml';
   /** Present only in a sandbox deployment. */
   readonly sandboxOnly?: true;

@@ -66,5 +66,14 @@ function unionOf({ options, input, discriminator }: Extract<Issue, { code: 'inva
 function choiceOf(values: readonly string[], given: unknown): string {
   if (values.length === 1) return `must be ${values[0]}`;
   const near = typeof given === 'string' ? nearName(given, values) : undefined;
-  return `must be one of ${values.join(', ')}${near === undefined ? '' : `; did you mean ${near}?`}`;
+  return `must be one of ${listed(values)}${near === undefined ? '' : `; did you mean ${near}?`}`;
+}
+
+/** A refusal stays short enough to be read. */
+const longestList = 1_000;
+
+function listed(values: readonly string[]): string {
+  const all = values.join(', ');
+  if (all.length <= longestList) return all;
+  return `${values.length} values, such as ${values.slice(0, 3).join(', ')}; the documentation at /docs lists them`;
 }

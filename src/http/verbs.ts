@@ -24,6 +24,7 @@ export const verbs = {
   activate: 'puts a key in force whose holder the caller has proven to be',
   request: 'asks for a decision that is made at once and recorded',
   approve: 'permits what waits for a person',
+  allow: 'lets once pass what was declined',
   deny: 'refuses what waits for a person',
   cancel: 'ends a record that is not final',
   attest: 'confirms an open intent with a passkey',
@@ -38,6 +39,7 @@ export const verbs = {
   consume: 'uses a credential up, for the merchant that it was minted for',
   confirm: 'reports that the payment happened elsewhere',
   authorize: 'asks for a decision and a hold',
+  increment: 'asks for a decision about holding more for a payment',
   clear: 'collects held money',
   reverse: 'gives held money back',
   refund: 'gives collected money back',
@@ -45,6 +47,9 @@ export const verbs = {
   dismiss: 'notes that a match with a sanctions list is somebody else',
   receive: 'takes a file of a bank',
   assign: 'gives money without an owner to a wallet',
+  test: 'sends a sample',
+  redeliver: 'sends again what was sent before',
+  recover: 'sends what was missed in a time',
   advance: 'moves the business time of a sandbox forward',
 } as const satisfies Record<string, string>;
 

@@ -7,6 +7,7 @@ import * as z from 'zod';
 import type { Database } from '../db/database.ts';
 import { poolOf } from '../db/pools.ts';
 import { oneRowOf, rowsOf } from '../db/statement.ts';
+import { feedLagSeconds } from '../events/feed-lag.ts';
 import type { Logger } from '../platform/log.ts';
 import { exposition, type Gauge, type MetricsServer, startMetricsServer } from './metrics.ts';
 
@@ -68,6 +69,11 @@ async function waiting({ database }: Deps): Promise<Gauge[]> {
     gauge('bursar_wakes_waiting', 'Workflow runs whose row has changed and that were not woken yet.', counts.wakes),
     gauge('bursar_starts_waiting', 'Open rows whose workflow run was never started.', counts.starts),
     gauge('bursar_unsealed_journals', 'Ledger journals that the sealer has not sealed yet.', counts.unsealed),
+    gauge(
+      'bursar_event_feed_lag_seconds',
+      'Time for which the oldest open transaction has delayed newer events of the feed.',
+      await feedLagSeconds(database),
+    ),
     {
       name: 'bursar_loop_age_seconds',
       help: 'Time since a loop (relay, webhookPoller, sealer) last did its work, in any worker.',

@@ -1,6 +1,7 @@
 /**
  * `bursar keys rotate` publishes a new key of receipts and tokens; `bursar keys revoke <kid>` takes a compromised key out
- * of the published set at once. Prints names of keys, never a key.
+ * of the published set at once; `bursar keys rotate-push` replaces the key that signs push messages. Prints names of
+ * keys and public keys, never a private one.
  * @module
  */
 import { readFile } from 'node:fs/promises';
@@ -9,6 +10,7 @@ import type { Database } from '../db/database.ts';
 import { newId } from '../kernel/ids.ts';
 import type { Cause } from '../platform/cause.ts';
 import { createClock } from '../platform/clock.ts';
+import { rotatePushKey } from '../usecases/delivery/rotate-push-key.ts';
 import { revokeKey, rotateSigningKey } from '../usecases/identity/signing-keys.ts';
 import { createVault, type Vault } from '../vault/vault.ts';
 import { readVaultKeys } from '../vault/vault-keys.ts';
@@ -22,6 +24,16 @@ export async function rotateKeys(database: Database, sealing: Sealing, say: Say)
   const vault = await checkedVault(database, sealing);
   const { kid, activeFrom } = await rotateSigningKey({ database, vault })(await ofCommand(database));
   say(`published the key ${kid}, which signs from ${activeFrom.toISOString()}; former keys stay published\n`);
+  return 0;
+}
+
+/** The exit code. */
+export async function rotateKeyOfPush(database: Database, sealing: Sealing, say: Say): Promise<number> {
+  const vault = await checkedVault(database, sealing);
+  const { publicKey } = await rotatePushKey({ database, vault })(await ofCommand(database));
+  say(
+    `devices subscribe with the key ${publicKey} from now on; those of before keep theirs until they subscribe again\n`,
+  );
   return 0;
 }
 
@@ -51,8 +63,8 @@ async function checkedVault(database: Database, { vaultKey, dataDir }: Sealing):
   return vault;
 }
 
-/** In live the offset of the clock is never set. */
-async function ofCommand(database: Database): Promise<Cause> {
+/** The cause of what a command changes. In live the offset of the clock is never set. */
+export async function ofCommand(database: Database): Promise<Cause> {
   const id = newId('audit');
   const at = await createClock(database, 'sandbox').now();
   return { causeId: `command:${id}`, requestId: id, actor: { kind: 'command' }, at };

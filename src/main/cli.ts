@@ -3,7 +3,8 @@
  * `bursar ledger verify` recomputes every owner's ledger in full and compares it with the checkpoints
  * outside the database; it reads only. Exit code 0: intact, 1: differences, 2: could not check. `bursar ledger prove`
  * proves one record under a signed checkpoint, and `bursar ledger check` checks such a proof. `bursar keys rotate`
- * publishes a new key of receipts and tokens, `bursar keys revoke <kid>` ends a compromised key at once.
+ * publishes a new key of receipts and tokens, `bursar keys revoke <kid>` ends a compromised key at once. `bursar network
+ * messages` lists what the card network sent and nothing has booked; `assign` and `dismiss` settle it.
  * `bursar mcp` serves MCP on standard input and output.
  * @module
  */
@@ -21,9 +22,10 @@ import { verifyCheckpoints } from '../domains/treasury/ledger/checkpoint.verify.
 import { ownersWithBooks } from '../domains/treasury/ledger/verify.service.ts';
 import { WalletRow } from '../domains/treasury/wallets/wallet.entity.ts';
 import { verifyOwner } from '../usecases/treasury/verify-owner.ts';
-import { revokeKeys, rotateKeys } from './change-keys.ts';
+import { revokeKeys, rotateKeyOfPush, rotateKeys } from './change-keys.ts';
 import { serveMcp } from './mcp.ts';
-import { reconciliationQueries } from './modules/index.ts';
+import { entities, reconciliationQueries } from './modules/index.ts';
+import { networkCommand } from './network-commands.ts';
 import { checkProof, printProof } from './proof-commands.ts';
 import { recordChains } from './record-chains.ts';
 
@@ -32,6 +34,10 @@ const usage = `usage: bursar ledger verify
        bursar ledger check <proof file> [<public key file>]
        bursar keys rotate
        bursar keys revoke <kid>
+       bursar keys rotate-push
+       bursar network messages
+       bursar network assign <kind/id> <reason> [<euros>]
+       bursar network dismiss <kind/id> <reason>
        bursar mcp
 
 ledger verify: recomputes every book and every chain of records, and reconciles the records of all areas.
@@ -42,6 +48,11 @@ ledger check: checks such a proof. It needs no database, only the public key: th
 keys rotate: publishes a new key of receipts and tokens, which signs ten minutes later; needs BURSAR_VAULT_KEY.
 keys revoke: takes a compromised key of any purpose out of the published set; nothing that it signed is valid then.
   Needs BURSAR_VAULT_KEY, because the key that signs receipts and tokens is replaced at once.
+keys rotate-push: replaces the key that signs push messages; devices keep the former one until they subscribe again.
+  Needs BURSAR_VAULT_KEY.
+network messages: lists what the card network sent and nothing has booked, because it contradicts its authorization.
+network assign: books such a message on its authorization; what it moved in another currency needs its amount in euros.
+network dismiss: decides that nothing is booked for it. Both are final, and the reason is kept in the audit log.
 mcp: serves MCP on standard input and output with the token BURSAR_TOKEN, at the API of BURSAR_API_URL or the running one.
 The database is DATABASE_URL, or that of the running Bursar (BURSAR_DATA_DIR, .bursar by default).
 `;
@@ -57,35 +68,40 @@ export async function runCommand(args: readonly string[], env: Environment, say:
     const [keys, own] = [await publicKeysIn(folder), await ownKey(env, dataDir)];
     return { own, keys: own === undefined ? keys : keys.set(keyIdOf(own), own) };
   };
+  const onDatabase = async (of: typeof entities, name: string, work: (database: Database) => Promise<number>) => {
+    const url = env.DATABASE_URL ?? (await runningDatabase(dataDir));
+    const orm = await openDatabase({ url, entities: of, poolSize: 2, applicationName: `bursar-${name}` });
+    try {
+      return await work(databaseOf(orm));
+    } finally {
+      await orm.close();
+    }
+  };
   const [area, verb, file, keyFile, ...more] = args;
   if (area === 'ledger' && verb === 'check' && file !== undefined && more.length === 0)
     return checkProof(file, keyFile, async () => (await keysAtHand()).keys, say);
   if (area === 'mcp' && verb === undefined) return serveMcp(env, dataDir);
+  if (area === 'network') {
+    const run = networkCommand(args.slice(1));
+    if (run !== undefined) return onDatabase(entities, 'network', (database) => run(database, say));
+  }
   const [command, named] = commandOf(args);
   if (command === undefined) {
     say(usage);
     return 2;
   }
-  const url = env.DATABASE_URL ?? (await runningDatabase(dataDir));
-  const orm = await openDatabase({
-    url,
-    entities: [WalletRow],
-    poolSize: 2,
-    applicationName: `bursar-${command.replace(' ', '-')}`,
-  });
-  try {
+  return onDatabase([WalletRow], command.replace(' ', '-'), async (database) => {
     const sealing = { vaultKey: env.BURSAR_VAULT_KEY, dataDir };
-    if (command === 'keys rotate') return await rotateKeys(databaseOf(orm), sealing, say);
-    if (command === 'keys revoke') return await revokeKeys(databaseOf(orm), sealing, named, say);
+    if (command === 'keys rotate') return rotateKeys(database, sealing, say);
+    if (command === 'keys rotate-push') return rotateKeyOfPush(database, sealing, say);
+    if (command === 'keys revoke') return revokeKeys(database, sealing, named, say);
     const { keys, own } = await keysAtHand();
-    if (command === 'ledger prove') return await printProof(databaseOf(orm), named, keys, say);
-    return await verifyLedger(databaseOf(orm), { folder, keys, own }, say);
-  } finally {
-    await orm.close();
-  }
+    if (command === 'ledger prove') return printProof(database, named, keys, say);
+    return verifyLedger(database, { folder, keys, own }, say);
+  });
 }
 
-const commands = ['ledger verify', 'keys rotate'] as const;
+const commands = ['ledger verify', 'keys rotate', 'keys rotate-push'] as const;
 /** Those that name a record. */
 const namingCommands = ['ledger prove', 'keys revoke'] as const;
 type Command = readonly [(typeof commands)[number], undefined] | readonly [(typeof namingCommands)[number], string];

@@ -94,6 +94,14 @@ const environment = z
     BURSAR_ALLOW_SIMULATED: onOff.default(false),
     BURSAR_SIGNAL_APPROVALS: onOff.optional(),
     BURSAR_WEBHOOKS_HTTPS_ONLY: onOff.default(false),
+    /** Between the attempts of a delivery; the last one counts for all later attempts. */
+    BURSAR_WEBHOOK_GAPS_SECONDS: z
+      .string()
+      .regex(/^[1-9]\d{0,5}(,[1-9]\d{0,5}){0,9}$/, 'must be one to ten whole numbers of seconds, separated by commas')
+      .default('60,300,900,3600,14400')
+      .transform((text) => text.split(',').map(Number)),
+    BURSAR_DELIVERIES_KEPT_DAYS: z.coerce.number().int().min(7).max(3_650).default(90),
+    BURSAR_EVENTS_KEPT_DAYS: z.coerce.number().int().min(100).max(3_650).default(400),
     BURSAR_IBAN_BANK_CODE: z
       .string()
       .regex(/^\d{8}$/, 'must be eight digits')
@@ -102,6 +110,8 @@ const environment = z
     BURSAR_SANCTIONS_FILE: z.string().min(1).optional(),
     BURSAR_POOL_SIZE: z.coerce.number().int().min(2).max(200).default(20),
     BURSAR_POOL_TIMEOUT_MS: z.coerce.number().int().min(100).max(60_000).default(defaultPoolTimeoutMs),
+    /** From the arrival of an authorization to the begin of its decision. */
+    BURSAR_DECISION_WAIT_MS: z.coerce.number().int().min(100).max(60_000).default(1_000),
     BURSAR_WORKER_QUEUES: oneOrMore('main', 'webhooks'),
     BURSAR_WORKER_LOOPS: oneOrMore('relay', 'deliveries', 'sealer', 'purge'),
     BURSAR_WORKER_ACTIVITY_SLOTS: z.coerce.number().int().min(4).max(1_000).default(40),
@@ -114,6 +124,12 @@ const environment = z
     const refuse = (name: string, message: string) => context.addIssue({ code: 'custom', path: [name], message });
     if (env.BURSAR_DASHBOARD_SECRET.some((text) => text.length < 32)) {
       refuse('BURSAR_DASHBOARD_SECRET', 'must be at least 32 characters of randomness');
+    }
+    if (env.BURSAR_EVENTS_KEPT_DAYS < env.BURSAR_DELIVERIES_KEPT_DAYS) {
+      refuse(
+        'BURSAR_EVENTS_KEPT_DAYS',
+        'must be at least BURSAR_DELIVERIES_KEPT_DAYS: a delivery without its event shows no payload and cannot be made again',
+      );
     }
     if (env.BURSAR_MODE === 'live' && env.BURSAR_SANDBOX_URL !== undefined && !env.BURSAR_ALLOW_SIMULATED) {
       refuse('BURSAR_SANDBOX_URL', 'names a simulator; live refuses one unless BURSAR_ALLOW_SIMULATED=true');

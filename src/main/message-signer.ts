@@ -2,7 +2,13 @@
 import { createMessageCeiling, messagesPerSecond } from '../domains/payments/network/network.ceiling.ts';
 import type { NetworkKeys } from '../domains/payments/network/network.signature.ts';
 import { noteUntimelyMessage } from '../domains/payments/network/network-clock.service.ts';
-import { type SignedBy, signedBy } from '../domains/payments/network/signed-by.ts';
+import {
+  type SignedBy,
+  type SignedByDeps,
+  type SignedHead,
+  signedBy,
+  signedHead,
+} from '../domains/payments/network/signed-by.ts';
 import { createFailureLimit } from '../http/failure-limit.ts';
 import type { Config } from './config.ts';
 import type { Infrastructure } from './infrastructure.ts';
@@ -18,12 +24,12 @@ const bankKeysOf = (config: Config): NetworkKeys => ({
   ...(config.BURSAR_BANK_KEY === undefined ? {} : { bank: config.BURSAR_BANK_KEY }),
 });
 
-/** `of`: who sends, in the log. */
-export const signerOfMessages = (
+/** `of`: who sends, in the log. Both count bad signatures together. */
+export function signerOfMessages(
   { database, config, log }: Pick<Infrastructure, 'database' | 'config' | 'log'>,
   of: 'the card network' | 'the bank',
-): SignedBy =>
-  signedBy({
+): { readonly signedBy: SignedBy; readonly signedHead: SignedHead } {
+  const deps: SignedByDeps = {
     networkKeys: of === 'the bank' ? bankKeysOf(config) : networkKeysOf(config),
     countMessage: createMessageCeiling(Math.max(1, Math.floor(messagesPerSecond / config.BURSAR_INSTANCES))),
     countBadSignature: createFailureLimit('bad network signatures'),
@@ -32,4 +38,6 @@ export const signerOfMessages = (
       log.warn(message, `a rightly signed message of ${of} was refused: the clocks are apart`);
       await noteUntimelyMessage(database.read(), message);
     },
-  });
+  };
+  return { signedBy: signedBy(deps), signedHead: signedHead(deps) };
+}

@@ -7,6 +7,7 @@ import { startListener } from '../db/listener.ts';
 import { createSender } from '../domains/delivery/webhooks/delivery.send.service.ts';
 import { signingKeyFrom } from '../domains/treasury/ledger/checkpoint.rules.ts';
 import { startWorkerMetrics } from '../http/worker-metrics.ts';
+import { second } from '../kernel/instant.ts';
 import { createOutbound } from '../outbound/outbound.ts';
 import { doneWithin, stopTimes } from '../platform/stop-times.ts';
 import { claimLimits, deliveriesChannel, startDeliveryRelay } from '../relay/deliveries.ts';
@@ -34,11 +35,12 @@ export async function startWorkerProcess(config: Config, bundlePath?: string): P
   await refreshApprovalLinks({ database })(config.publicUrl);
   await publishOwnCheckpointKey(infrastructure);
   const outbound = createOutbound(urlRulesOf(config));
+  const gapsMs = config.BURSAR_WEBHOOK_GAPS_SECONDS.map((gapSeconds) => gapSeconds * second);
   const send = createSender({ outbound, vault, httpsOnly: config.BURSAR_WEBHOOKS_HTTPS_ONLY });
 
   const isWanted = (loop: Config['BURSAR_WORKER_LOOPS'][number]): boolean => config.BURSAR_WORKER_LOOPS.includes(loop);
-  const deliveries = !isWanted('deliveries') ? undefined : startDeliveryRelay({ database, clock, send, log });
-  const retries = createRetrySender({ database, clock, send, log, limits: claimLimits });
+  const deliveries = !isWanted('deliveries') ? undefined : startDeliveryRelay({ database, clock, send, log, gapsMs });
+  const retries = createRetrySender({ database, clock, send, log, limits: claimLimits, gapsMs });
   const loops = backgroundLoops.filter(({ group }) => isWanted(group)).map(startedIn(infrastructure));
   const listener = startListener({
     url: config.DATABASE_URL,
@@ -58,11 +60,10 @@ export async function startWorkerProcess(config: Config, bundlePath?: string): P
   const metricsAddress = metricsPort === undefined ? undefined : `127.0.0.1:${await freePort()}`;
 
   const workflowBundle = bundlePath === undefined ? { code: await bundleWorkflows() } : { codePath: bundlePath };
-  const activities = workerActivities({
-    ...infrastructure,
-    ports: portsOf(config, outbound, bankFolderMark(database)),
-    retries,
-  });
+  const ports = portsOf(config, outbound, bankFolderMark(database));
+  const whyNot = await ports.bankRail.prepare?.();
+  if (whyNot !== undefined) log.error(`the bank ${whyNot}: no payment is sent, and transfers wait`);
+  const activities = workerActivities({ ...infrastructure, ports, retries });
   const queues = taskQueues(config.BURSAR_TASK_QUEUE_PREFIX);
   const size = {
     activitySlots: config.BURSAR_WORKER_ACTIVITY_SLOTS,

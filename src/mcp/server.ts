@@ -11,7 +11,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import { callerIdOf } from '../http/caller.ts';
-import type { InProcess } from '../http/in-process.ts';
+import { CallerGone, type InProcess } from '../http/in-process.ts';
 import type { ProtocolRequest } from '../http/protocol.ts';
 import type { Logger } from '../platform/log.ts';
 import type { TakeWait } from '../platform/wait-slots.ts';
@@ -61,8 +61,8 @@ export function serverFor(serving: Serving, from: From): Server {
     try {
       return toolResult(await found.run(given, callingOf(context)), told);
     } catch (error) {
-      // A read whose client is gone was ended; nobody reads its answer.
-      if (!context.mcpReq.signal.aborted) serving.log.error({ err: error, tool: params.name }, 'bug');
+      // A read whose client is gone was ended, and no client reads the answer.
+      if (!(error instanceof CallerGone)) serving.log.error({ err: error, tool: params.name }, 'bug');
       return toolResult(refusal(broken, { tool: params.name, arguments: given }), told);
     }
   });

@@ -7,7 +7,10 @@ export type Actor =
   | { readonly kind: 'key'; readonly id: string }
   | { readonly kind: 'agent'; readonly id: string }
   | { readonly kind: 'merchant'; readonly id: string }
-  | { readonly kind: 'passkey'; readonly id: string }
+  /** `name`: of its person, for the audit row. */
+  | { readonly kind: 'passkey'; readonly id: string; readonly name?: string }
+  /** The holder of a link to enrol a passkey. */
+  | { readonly kind: 'invitation'; readonly id: string }
   | { readonly kind: 'approval-link' }
   | { readonly kind: 'dashboard' }
   /** Who may run `bursar` on the machine. */

@@ -1,6 +1,7 @@
 /**
- * The business clock. In a sandbox it is real time plus an offset in PostgreSQL, which is read each time, so that no
- * process uses an old one; in live mode it is real time and cannot be moved.
+ * The business clock. In a sandbox it is real time plus an offset in PostgreSQL, which is read for each question, so that
+ * no process uses an old one, and once for those who ask at the same time; in live mode it is real time and cannot be
+ * moved.
  * @module
  */
 import * as z from 'zod';
@@ -10,6 +11,7 @@ import { oneRowOf, runSql } from '../db/statement.ts';
 import type { Tx } from '../db/tx.ts';
 import type { Cause } from './cause.ts';
 import type { Mode } from './mode.ts';
+import { sharedCall } from './shared-call.ts';
 import { hasMoved, recordTransition } from './transitions.ts';
 
 export type Clock = {
@@ -19,7 +21,8 @@ export type Clock = {
 };
 
 export function createClock(database: Database, mode: Mode): Clock {
-  const offsetMs = async (): Promise<number> => (mode === 'live' ? 0 : readOffset(database.read()));
+  const readShared = sharedCall(() => readOffset(database.read()));
+  const offsetMs = async (): Promise<number> => (mode === 'live' ? 0 : readShared());
   return { offsetMs, now: async () => new Date(Date.now() + (await offsetMs())) };
 }
 

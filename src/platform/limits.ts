@@ -48,8 +48,18 @@ export const limits = {
     per: 'owner',
     counted: 'enrolled passkeys',
     remedy: 'remove one first',
-    operations: ['finishPasskeyRegistration'],
+    operations: ['finishPasskeyRegistration', 'finishEnrolment'],
     rows: 'passkeys r where r.owner_id = given.owner and r.revoked_at is null',
+  },
+  passkey_invitations: {
+    most: 20,
+    per: 'owner',
+    counted: 'open invitations to enrol a passkey',
+    remedy: 'revoke one first, or wait until one expires',
+    operations: ['createPasskeyInvitation'],
+    // Invitations expire in real time.
+    rows: `passkey_invitations r where r.owner_id = given.owner and r.revoked_at is null and r.passkey_id is null
+      and r.expires_at > clock_timestamp()`,
   },
   challenges: {
     most: 5,
@@ -61,6 +71,8 @@ export const limits = {
       'createPasskeyChallenge',
       'createIntentChallenge',
       'createApprovalChallenge',
+      'startEnrolment',
+      'createDeviceChallenge',
     ],
     rows: `passkey_challenges r where r.owner_id = given.owner and r.used_at is null and r.expires_at > clock_timestamp()
       and r.purpose || '/' || coalesce(r.subject_id, '') = given.subject`,
@@ -130,7 +142,7 @@ export const limits = {
     per: 'agent',
     counted: 'open intents of this agent',
     remedy: 'cancel one first, or wait until one is paid or expires',
-    operations: ['declareIntent', 'authorizeCardPayment', 'handlePaymentChallenge'],
+    operations: ['declareIntent', 'authorizeCardPayment', 'handlePaymentChallenge', 'allowTransactionOnce'],
     rows: `intents r where r.agent_id = given.subject and r.status in ('pending_approval', 'approved')
       and (r.expires_at > given.at or r.matched_transaction_id is not null or r.transfer_id is not null
         or r.open_payment_id is not null)`,
@@ -216,6 +228,23 @@ export const limits = {
     operations: ['createWebhook'],
     rows: 'webhooks r where r.owner_id = given.owner and r.deleted_at is null',
   },
+  webhook_tests: {
+    most: 1_000,
+    per: 'owner and UTC day',
+    counted: 'test deliveries today',
+    remedy: 'go on tomorrow (UTC)',
+    operations: ['testWebhook'],
+    rows: `webhook_test_events r where r.owner_id = given.owner
+      and r.created_at >= date_trunc('day', given.at, 'UTC')`,
+  },
+  devices: {
+    most: 20,
+    per: 'owner',
+    counted: 'devices that get notifications',
+    remedy: 'remove one first',
+    operations: ['createPushSubscription', 'createInvitedDevice'],
+    rows: 'push_subscriptions r where r.owner_id = given.owner',
+  },
   access_requests: {
     most: 1_000,
     per: 'agent and UTC day',
@@ -248,6 +277,7 @@ export const boundedOtherwise: Readonly<Record<string, string>> = {
   consumeMppCredential: 'one transaction per credential',
   consumeMppCredentialByChallenge: 'one transaction per credential',
   resolveMppPayment: 'one transaction per payment',
+  testPushSubscription: 'a message of one hour for one device; the rate limit alone',
   approveCardRequest: 'one card per request, and the limit of cards',
   approveByLink: 'one card per request, and the limit of cards',
   rotateCard: 'the new card takes the place of the old one',

@@ -3,6 +3,7 @@
  * secret.
  * @module
  */
+import { runLists, runListUrl } from '../temporal/run-lists.ts';
 import { temporalSecurity } from '../temporal/security.ts';
 import { setUpTemporal } from '../temporal/set-up.ts';
 import { checkConfig, checkPostgres, checkTemporal, type ReadConfig } from './checks.ts';
@@ -119,6 +120,7 @@ async function bringUp(site: Site, options: StartOptions, stop: () => Promise<vo
   const ownerId = await firstOwner(addresses.apiLocalUrl, owner.apiKey);
   await rememberOwner(dir, keyPrefix, { apiKey: owner.apiKey, ownerId });
   const ready = readyOf(known, { ownerId, uiUrl: temporal.uiUrl, cli: temporal.cli });
+  for (const line of linksForOperators(ready, env.TEMPORAL_UI_URL)) say(line);
   const file = settings.mode === 'sandbox' ? await writeReady(dir, ready) : undefined;
   return { ready, readyFile: file, line: readyLine(ready, moved, file), stop };
 }
@@ -253,6 +255,13 @@ function readyOf(
     databaseUrl: addresses.databaseUrl,
     sandboxUrl: addresses.sandboxUrl ?? null,
   };
+}
+
+/** The runs that an operator looks for, in the Web UI; none where its address is not known. */
+function linksForOperators({ temporalUiUrl, temporalNamespace }: Ready, named: string | undefined): string[] {
+  const base = named || temporalUiUrl;
+  if (base === null) return [];
+  return runLists.map(({ name, query }) => `runs: ${name}: ${runListUrl(base, temporalNamespace, query)}`);
 }
 
 function readyLine(ready: Ready, moved: string[], file: string | undefined): string {

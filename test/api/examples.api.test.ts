@@ -20,13 +20,16 @@ import {
 } from '../support/published-operations.ts';
 import type { Asked } from '../support/samples.ts';
 
-/** Left out where the sample call has none: it needs no passkey, and an approver of its subject changes nothing. */
-const onlyAsSampled = ['webauthnAssertion', 'changes'];
+/**
+ * Left out where the sample call has none: it needs no passkey, an approver of its subject changes nothing, and a device
+ * subscribes with the current key.
+ */
+const onlyAsSampled = ['webauthnAssertion', 'changes', 'publicKey'];
 
-/** Made by a passkey, the card network, a shop or a merchant, or bound to this installation. */
+/** Made by a passkey, a push service, the card network, a shop or a merchant, or bound to this installation. */
 const borrowed = [
   ...['webauthnAssertion', 'attestation', 'challengeId', 'challenge', 'targetUrl', 'url', 'cardRef', 'authorizationId'],
-  ...['account', 'proof', 'expectedPayee'],
+  ...['account', 'proof', 'expectedPayee', 'endpoint'],
 ];
 
 let all: OperationsWorld;

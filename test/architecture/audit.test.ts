@@ -27,6 +27,10 @@ test.each([
   [{ name: 'x', licenses: [{ expression: '(MIT OR GPL-2.0) AND ISC' }] }, undefined],
   [{ name: 'x', licenses: [{ expression: '(MIT AND GPL-2.0) OR LGPL-3.0' }] }, '(MIT AND GPL-2.0) OR LGPL-3.0'],
   [{ name: 'x' }, 'none stated'],
+  [licensed('MPL-2.0'), 'MPL-2.0'],
+  [{ ...licensed('MPL-2.0'), name: 'web-push' }, undefined],
+  [{ ...licensed('GPL-3.0-only'), name: 'web-push' }, 'GPL-3.0-only'],
+  [{ ...licensed('MPL-2.0', 'GPL-3.0-only'), name: 'web-push' }, 'MPL-2.0, GPL-3.0-only'],
 ])('%j is refused as %j', (component, refused) => {
   expect(refusedLicence(component)).toBe(refused);
 });

@@ -26,6 +26,11 @@ const publicPaths = [
   '/approve/{token}',
   '/approve/{token}/challenge',
   '/approve/{token}/deny',
+  '/enrol/{token}',
+  '/enrol/{token}/devices',
+  '/enrol/{token}/devices/challenge',
+  '/enrol/{token}/devices/public-key',
+  '/enrol/{token}/options',
   '/health',
 ];
 

@@ -20,6 +20,8 @@ const origins: Readonly<Record<string, string>> = {
   'src/domains/cards/card-requests/card-request.routes.ts cardRequestHandlers':
     'the agent is the token’s own, or one that the edge has checked; the statement names its owner',
   'src/domains/identity/keys/key.routes.ts keyHandlers': 'all keys of the owner are locked, by no other id',
+  'src/domains/identity/passkey-invitations/invitation.routes.ts invitationHandlers':
+    'the invitation is read by id and owner, under the lock of the passkeys',
   'src/domains/identity/passkeys/passkey.routes.ts passkeyHandlers': ownStatement,
   'src/domains/spending/evidence/evidence.routes.ts evidenceHandlers': readByEdge,
   'src/usecases/cards/card-request-approval.ts cardRequestApproval':
@@ -27,6 +29,8 @@ const origins: Readonly<Record<string, string>> = {
   'src/usecases/cards/card-was-used.ts cardWasUsed': lockedRow,
   'src/usecases/cards/decide-card-request.ts decideCardRequest': workflowId,
   'src/usecases/cards/rotate-card.ts reassignPayments': lockedRow,
+  'src/usecases/delivery/subscribe-invited-device.ts invitedDevices':
+    'the link names the invitation, and its passkey has to assert',
   'src/usecases/identity/attest-subject.ts attestSubject': ownStatement,
   'src/usecases/parties/create-agent.ts createAgent': 'the customer is locked by its owner, and the other rows are new',
   'src/usecases/payments/authorize-card.ts authorizeCard': networkRow,
@@ -36,6 +40,7 @@ const origins: Readonly<Record<string, string>> = {
   'src/usecases/payments/book-orphan-clearings.ts bookOrphanClearings': networkRow,
   'src/usecases/payments/book-orphan-refunds.ts bookOrphanRefunds': networkRow,
   'src/usecases/payments/clear-authorization.ts clearAuthorization': networkRow,
+  'src/usecases/payments/increment-authorization.ts incrementAuthorization': networkRow,
   'src/usecases/payments/complete-paid-intent.ts completePaidIntent': lockedRow,
   'src/usecases/payments/conclude-presentation.ts endPresentation': workflowId,
   'src/usecases/payments/conclude-presentation.ts recordAnswer': workflowId,
@@ -57,6 +62,8 @@ const origins: Readonly<Record<string, string>> = {
   'src/usecases/payments/reverse-authorization.ts reverseAuthorization': networkRow,
   'src/usecases/payments/settle-mpp-payment.ts endSilence': workflowId,
   'src/usecases/payments/settle-mpp-payment.ts recordCharge': workflowId,
+  'src/usecases/payments/settle-unbooked-message.ts assignMessage':
+    'an operator names a message of the network on the machine of the installation; the rows are found by it',
   'src/usecases/spending/attest-intent.ts attestIntent': readByEdge,
   'src/usecases/spending/decide-intent.ts decideIntent': workflowId,
   'src/usecases/spending/declare-intent.ts declareIntent':

@@ -13,6 +13,7 @@ const loops: readonly string[] = [
   'src/domains/treasury/ledger/sealer.ts',
   'src/relay/by-index.ts',
   'src/relay/deliveries.ts',
+  'src/relay/push.ts',
   'src/relay/retries.ts',
   'src/relay/sandbox-clock.ts',
 ];

@@ -26,19 +26,22 @@ afterAll(async () => {
   await folder.remove();
 });
 
-const lastLine = 'demo done: 11 of 11 steps';
+const lastLine = 'demo done: 12 of 12 steps';
 
 test('the demo runs to its end on a new folder and again over the same data, and prints no secret', async () => {
   const first = await demo();
   const attested = /recorded as passkey:psk_\w+, attested at/;
   expect(attested.test(first.text)).toBe(hasBrowser);
-  expect(first.text).toContain('wallet 177.51 EUR');
+  expect(first.text).toContain('wallet 172.51 EUR');
   expect(first.text).toMatch(/business time is \d+ h \d+ min ahead of real time, at \d{4}-/);
   expect(first.text).toMatch(/came back \(MD07: .*\), and 15\.00 EUR are available again/);
+  expect(first.text).toMatch(
+    /Declined: merchant Sandbox Casino is blocked.* The owner can also allow it once\..* approved by the rule allowed_once/s,
+  );
   expect(first.text).toMatch(/approved, recorded as signal:anna; then sent once, and settled/);
   const second = await demo({ BURSAR_CHROMIUM: '/nowhere/chromium' });
   expect(second.text).toMatch(/approved through the API by key:key_\w+; .* no Chromium was found/);
-  expect(second.text).toContain('wallet 177.51 EUR');
+  expect(second.text).toContain('wallet 172.51 EUR');
   // It went on where the first one stopped: the same key, ports and owner.
   expect(second.ready).toEqual(first.ready);
   // On an idle machine it takes 6 s; a busy one is compared with itself.
@@ -85,7 +88,7 @@ async function demo(
   running.delete(child);
   if (code !== 0) throw new Error(`the demo ended with ${code}:\n${out}\n${err}`);
   expect(out.trimEnd().split('\n').at(-1)).toBe(lastLine);
-  expect(out.match(/^\d+ of 11 {2}/gm)).toHaveLength(11);
+  expect(out.match(/^\d+ of 12 {2}/gm)).toHaveLength(12);
   expect(children).toHaveLength(5);
   expect(children.filter(isAlive)).toEqual([]);
   expect(existsSync(join(folder.dir, 'ready.json'))).toBe(false);

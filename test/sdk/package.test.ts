@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { webhooksArea } from '../../src/domains/delivery/webhooks/webhook.contract.ts';
-import { deliveryHeaders, newWebhookSecret } from '../../src/domains/delivery/webhooks/webhook.signature.ts';
+import { bodyOf, deliveryHeaders, newWebhookSecret } from '../../src/domains/delivery/webhooks/webhook.signature.ts';
 import { agentTokensArea } from '../../src/domains/identity/agent-tokens/agent-token.contract.ts';
 import { agentsArea } from '../../src/domains/parties/agents/agent.contract.ts';
 import { intentsArea } from '../../src/domains/spending/intents/intent.contract.ts';
@@ -156,12 +156,20 @@ describe('webhooks.verify', () => {
   test('takes what the service sends', async () => {
     const { webhooks } = await load();
     const unixSeconds = Math.floor(Date.now() / 1_000);
-    const signed = { attemptId: 'whd_01kaftm3w0.1', deliveryId: 'whd_01kaftm3w0', unixSeconds, body };
-    const headers = deliveryHeaders(other, signed, { event: 'card.frozen', sequence: 7, requestId: 'r' });
-    expect(await webhooks.verify({ body, headers, secret: other })).toMatchObject({
-      id: 'whd_01kaftm3w0',
-      sequence: 7,
+    const sent = bodyOf({ event: 'card.frozen', createdAt: new Date(), data: {}, sequence: 7 });
+    const signed = { attemptId: 'whd_01kaftm3w0.1', deliveryId: 'whd_01kaftm3w0', unixSeconds, body: sent };
+    // While a secret is exchanged, both sign; the header of the sequence is not signed and does not count.
+    const headers = deliveryHeaders({ secret: other, previous: secret }, signed, {
+      event: 'card.frozen',
+      sequence: 8,
+      requestId: 'r',
     });
+    for (const known of [other, secret]) {
+      expect(await webhooks.verify({ body: sent, headers, secret: known })).toMatchObject({
+        id: 'whd_01kaftm3w0',
+        sequence: 7,
+      });
+    }
   });
 
   test.each([
@@ -187,7 +195,7 @@ describe('webhooks.verify', () => {
     const sign = (text: string) => {
       const unixSeconds = Math.floor(now() / 1_000);
       const signed = { attemptId: 'whd_01.1', deliveryId: 'whd_01', unixSeconds, body: text };
-      return deliveryHeaders(secret, signed, { event: 'x', sequence: 1, requestId: 'r' });
+      return deliveryHeaders({ secret }, signed, { event: 'x', sequence: 1, requestId: 'r' });
     };
     for (const text of ['', '[]', '{', 'null', '{"event":1}']) {
       const verified = webhooks.verify({ body: text, headers: sign(text), secret, now });

@@ -113,6 +113,7 @@ const isCaller: Readonly<Record<Actor['kind'], boolean>> = {
   merchant: true,
   passkey: true,
   'approval-link': true,
+  invitation: true,
   dashboard: true,
   command: false,
   network: false,
@@ -251,7 +252,8 @@ export function compareNetworkCalls(
     const known = [...carriedOut, ...callers('followed')];
     return [
       ...carriedOut
-        .filter((caller) => !networkCalls.includes(caller))
+        // A batch decides what came with other requests of the same operation.
+        .filter((caller) => caller !== name && !networkCalls.includes(caller))
         .map((caller) => `${name} was carried out by ${caller}, which its contract does not name`),
       ...networkCalls
         .filter((caller) => !known.includes(caller))

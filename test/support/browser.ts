@@ -45,6 +45,12 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
   return { page, devtools, complaints, close: () => context.close() };
 }
 
+/** Waits for this heading and for the page's scripts: a page that loads itself again shows its heading before they run. */
+export async function heading(page: Page, name: string): Promise<void> {
+  await page.getByRole('heading', { name, exact: true }).waitFor();
+  await page.waitForLoadState('load');
+}
+
 /** Built into one page or plugged in. */
 export type VirtualAuthenticator = Awaited<ReturnType<typeof addAuthenticator>>;
 

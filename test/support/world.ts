@@ -102,6 +102,7 @@ export async function startWorld({
     BURSAR_ALLOWED_ORIGINS: [sandboxUrl, ...allowedOrigins].join(','),
     BURSAR_POOL_SIZE: '8',
     BURSAR_POOL_TIMEOUT_MS: '30000', // The suites of a run share the machine and one PostgreSQL.
+    BURSAR_DECISION_WAIT_MS: '30000',
     LOG_LEVEL: process.env.TEST_LOG ?? (onLogLine === undefined ? 'fatal' : 'warn'),
     ...env,
   });

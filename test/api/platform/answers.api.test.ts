@@ -146,7 +146,6 @@ describe('paths and methods', () => {
   );
   const notBuilt = [
     ...ofOtherAreas.filter((path) => !servedNames.has(nameIn(path))),
-    ...['/webhooks/dlq', '/webhooks/dlq/', '/WEBHOOKS/DLQ'],
     ...['/nowhere', '/docs/nothing', '/docs/assets'],
     ...[
       '/agents/ag_aaaaaaaaaaaa/nothing',

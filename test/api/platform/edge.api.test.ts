@@ -1,14 +1,16 @@
 /** Goal: every answer carries its headers and every refusal its sentence. Method: real HTTP, also broken HTTP. @module */
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import pg from 'pg';
 import { databaseOf } from '../../../src/db/database.ts';
 import { openDatabase } from '../../../src/db/orm.ts';
+import { stateOfFeed } from '../../../src/http/health-checks.ts';
 import { createIdempotency, type RequestKey } from '../../../src/http/idempotency.ts';
 import { startApi } from '../../../src/main/api-server.ts';
 import { entities } from '../../../src/main/modules/index.ts';
 import { createVault } from '../../../src/vault/vault.ts';
 import { readVaultKeys } from '../../../src/vault/vault-keys.ts';
-import { startWorld, type World } from '../../support/world.ts';
+import { eventually, startWorld, type World } from '../../support/world.ts';
 
 let world: World;
 beforeAll(async () => {
@@ -17,6 +19,14 @@ beforeAll(async () => {
 afterAll(async () => {
   await world.close();
 });
+
+type Health = { status: string; timestamp: string; eventFeedLagMs: number; checks: Record<string, string> };
+const answeredHealth = async (): Promise<Health> => (await fetch(`${world.apiUrl}/health`)).json() as Promise<Health>;
+/** Of an examination that begins after this question; one that is younger than a second is answered again. */
+const healthOf = (): Promise<Health> => {
+  const since = Date.now();
+  return eventually(answeredHealth, ({ timestamp }) => Date.parse(timestamp) >= since);
+};
 
 /** Sends raw bytes and reads until the server closes or answers. */
 const raw = (bytes: string): Promise<string> =>
@@ -41,6 +51,44 @@ test('health reports what works and needs no credential', async () => {
     version: '0.5.0',
     checks: { database: 'ok', temporal: 'ok', databaseRoles: 'ok' },
   });
+});
+
+test('a loop that last worked 25 s ago is reported, and one of 15 s ago is not', async () => {
+  const relayAt = async (seconds: number) => {
+    await world.sql(
+      `insert into heartbeats (loop, succeeded_at) values ('relay', now() - make_interval(secs => $1))
+       on conflict (loop) do update set succeeded_at = excluded.succeeded_at`,
+      [seconds],
+    );
+    const { status, checks } = await healthOf();
+    return [status, checks.relay];
+  };
+  expect(await relayAt(25)).toEqual(['degraded', 'degraded']);
+  expect((await relayAt(15))[1]).toBe('ok');
+  await world.sql(`delete from heartbeats where loop = 'relay'`);
+});
+
+test('the lag of the feed is the age of the oldest transaction that has written events', async () => {
+  expect(await healthOf()).toMatchObject({ eventFeedLagMs: 0, checks: { eventFeed: 'ok' } });
+  const writer = new pg.Client({ connectionString: world.config.DATABASE_URL });
+  await writer.connect();
+  try {
+    await writer.query('begin');
+    await writer.query(`select record_changes('[]', '[]')`);
+    const { eventFeedLagMs } = await eventually(healthOf, (health) => health.eventFeedLagMs >= 100);
+    expect(eventFeedLagMs).toBeLessThan(60_000);
+    await writer.query('rollback');
+    expect(await healthOf()).toMatchObject({ eventFeedLagMs: 0 });
+  } finally {
+    await writer.end();
+  }
+  expect([undefined, 0, 10, 10.1].map(stateOfFeed)).toEqual(['down', 'ok', 'ok', 'degraded']);
+});
+
+test('one examination answers all who ask within a second', async () => {
+  await healthOf();
+  const answers = await Promise.all(Array.from({ length: 20 }, answeredHealth));
+  expect(new Set(answers.map(({ timestamp }) => timestamp)).size).toBeLessThanOrEqual(2);
 });
 
 test('with one role for migrations and processes it works, and health reports it', async () => {

@@ -143,7 +143,10 @@ test.each(lists.map((one) => [one.operationId, one.path, prefixOf(one)] as const
   },
 );
 
-test('a cursor of another list is 400, and one of the same list continues it', async () => {
+/** Lists of the same records: a cursor names a record, and means the same in both. */
+const sharedCursors = [['listWebhookDeliveries', 'listDeadLetters']];
+
+test('a cursor of a list of other records is 400, and one of the same records continues it', async () => {
   const cursors = new Map<string, string>();
   for (const { path, operationId } of lists) {
     const { nextCursor } = JSON.parse((await get(path, 'limit=1')).text) as { nextCursor: string | null };
@@ -154,7 +157,9 @@ test('a cursor of another list is 400, and one of the same list continues it', a
   for (const { path, operationId } of lists) {
     for (const [from, nextCursor] of cursors) {
       const { status } = await get(path, `cursor=${nextCursor}`);
-      if (status !== (from === operationId ? 200 : 400)) wrong.push([operationId, from, status]);
+      const isOfTheSame =
+        from === operationId || sharedCursors.some((names) => names.includes(from) && names.includes(operationId));
+      if (status !== (isOfTheSame ? 200 : 400)) wrong.push([operationId, from, status]);
     }
   }
   expect(wrong).toEqual([]);

@@ -16,6 +16,7 @@ import {
   suiteLimitMs,
 } from '../../support/published-operations.ts';
 import type { AreaSamples } from '../../support/samples.ts';
+import { eventually } from '../../support/world.ts';
 
 let all: OperationsWorld;
 beforeAll(async () => {
@@ -107,6 +108,11 @@ describe('with PostgreSQL away', () => {
       expect(silent.map(({ name }) => name)).toEqual(['getHealth']);
 
       line.mend();
+      // An answer of health is kept for a second.
+      await eventually(
+        async () => (await fetch(`${api.url}/health`)).status,
+        (status) => status < 500,
+      );
       const again = (await askAll(api.url, prepared)).filter(({ status }) => status >= 500);
       expect(again).toEqual([]);
     },

@@ -45,6 +45,13 @@ test('a short dashboard secret and a sandbox without its world are refused', () 
   );
 });
 
+test('events are kept at least as long as deliveries, which are read and made again with them', () => {
+  const days = (events: string, deliveries: string) =>
+    readConfig({ ...right, BURSAR_EVENTS_KEPT_DAYS: events, BURSAR_DELIVERIES_KEPT_DAYS: deliveries });
+  expect(() => days('100', '101')).toThrow(/BURSAR_EVENTS_KEPT_DAYS: must be at least BURSAR_DELIVERIES_KEPT_DAYS/);
+  expect(days('100', '100').BURSAR_EVENTS_KEPT_DAYS).toBe(100);
+});
+
 test('live refuses simulators and approvals by signal unless they are switched on', () => {
   const live = { ...right, BURSAR_MODE: 'live' };
   expect(() => readConfig(live)).toThrow(/live refuses one unless BURSAR_ALLOW_SIMULATED=true/);

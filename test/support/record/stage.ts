@@ -27,6 +27,8 @@ export type ShownStage = {
   readonly status: 'RUNNING' | 'COMPLETED';
   /** Current details, line by line. */
   readonly details: readonly string[];
+  /** Where a step of the run is repeated after a fault. */
+  readonly problem?: 'retrying';
 };
 
 /** What an operator reads of one type of workflow. */

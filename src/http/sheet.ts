@@ -1,0 +1,42 @@
+/** The frame of a page for people, and dates in words. Pages fill it; nothing is decided here. @module */
+import { type Html, html } from './html.ts';
+
+type Sheet = {
+  readonly title: string;
+  readonly content: Html;
+  /** A file of src/browser. */
+  readonly script: string;
+  /** For whom the page is; null where that is not known. */
+  readonly businessName?: string | null;
+};
+
+export const sheet = ({ title, content, script, businessName = null }: Sheet): Html => html`<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <meta name="color-scheme" content="light dark">
+    <title>${title} · Bursar</title>
+    <link rel="icon" href="/docs/pages/icon.svg">
+    <link rel="stylesheet" href="/docs/pages/page.css">
+    <script type="module" src="/docs/pages/${script}"></script>
+  </head>
+  <body>
+    <main>
+      <p class="brand">Bursar${businessName === null ? undefined : html` for <bdi>${businessName}</bdi>`}</p>
+      ${content}
+    </main>
+  </body>
+</html>
+`;
+
+const months = 'January February March April May June July August September October November December'.split(' ');
+
+const dayOf = (at: Date): string => `${at.getUTCDate()} ${months[at.getUTCMonth()]} ${at.getUTCFullYear()}`;
+
+/** In UTC; the script of the page replaces it by the reader's local time. */
+export const instantInWords = (iso: string): Html =>
+  html`<time datetime="${iso}">${`${dayOf(new Date(iso))}, ${iso.slice(11, 16)} UTC`}</time>`;
+
+/** A calendar day in UTC, which no local time zone moves. */
+export const dayInWords = (date: string): string => dayOf(new Date(date));
