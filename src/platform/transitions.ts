@@ -50,6 +50,31 @@ export async function recordTransitions(
   ]);
 }
 
+export type Moved = {
+  readonly rowId: string;
+  readonly from: string | null;
+  readonly to: string;
+  readonly cause: Cause;
+};
+
+/** Moves of many rows, each with its own cause, in one statement. */
+export async function recordMoves(tx: Tx, noun: string, moves: readonly Moved[]): Promise<void> {
+  if (moves.length === 0) return;
+  await runSql(
+    tx,
+    `insert into transitions select $1, m.* from unnest($2::text[], $3::text[], $4::text[], $5::text[],
+       $6::timestamptz[]) as m (id, cause_id, was, became, at)`,
+    [
+      noun,
+      moves.map(({ rowId }) => rowId),
+      moves.map(({ cause }) => cause.causeId),
+      moves.map(({ from }) => from),
+      moves.map(({ to }) => to),
+      moves.map(({ cause }) => cause.at),
+    ],
+  );
+}
+
 /** `from` is null for a creation. */
 export async function recordTransition(
   tx: Tx,

@@ -38,20 +38,26 @@ create or replace function intent_meant(p_transaction text) returns text languag
     (select d.intent_id from decisions d where d.transaction_id = p_transaction and d.intent_id is not null limit 1))
 $$;
 
-/* The locks of a booking on a payment, in the common order: agent's spending, agent, card, intent; the transaction
-   and then the ledger accounts are the caller's. The agent stands still, so that it is known whether it is closed. */
-create or replace function lock_payment(p_transaction text) returns void language plpgsql as $$
+/* The locks of a booking on payments, in the common order: agents' spending, agents, cards, intents, each by id; the
+   transactions and then the ledger accounts are the caller's. Agents stand still, so that it is known which are closed. */
+create or replace function lock_payments(p_transactions text[]) returns void language plpgsql
+  set enable_seqscan = off as $$
 declare
-  v record;
+  v_agents text[];
+  v_cards text[];
+  v_agent text;
 begin
-  select t.agent_id, t.card_id into v from transactions t where t.id = p_transaction;
-  perform lock_spending(v.agent_id);
-  perform 1 from agents where id = v.agent_id for share;
-  perform 1 from cards where id = v.card_id for no key update;
+  select array_agg(distinct t.agent_id order by t.agent_id), array_agg(distinct t.card_id) into v_agents, v_cards
+    from transactions t where t.id = any (p_transactions);
+  foreach v_agent in array coalesce(v_agents, '{}') loop
+    perform lock_spending(v_agent);
+  end loop;
+  perform 1 from agents where id = any (v_agents) order by id for share;
+  perform 1 from cards where id = any (v_cards) order by id for no key update;
   -- A charge that was declined belongs to no intent, and its clearing completes the one that it was for. Read only now,
-  -- because a permission for it may have been given while the agent's spending was awaited.
-  perform 1 from intents i where i.id = (select coalesce(t.intent_id, intent_meant(t.id)) from transactions t
-    where t.id = p_transaction) for no key update;
+  -- because a permission for it may have been given while the agents' spending was awaited.
+  perform 1 from intents i where i.id = any (array(select coalesce(t.intent_id, intent_meant(t.id)) from transactions t
+    where t.id = any (p_transactions))) order by i.id for no key update;
 end $$;
 
 /* The locks of a step that may end a machine payment and release its intent, in the same order: agent, intent,

@@ -20,8 +20,9 @@ import {
 } from '../../domains/payments/network/network-message.service.ts';
 import type { Misfit } from '../../domains/payments/network/received-message.ts';
 import { alertAbout, approvedByNetwork, changeOf } from '../../domains/payments/transactions/booking.changes.ts';
+import { matchMeant } from '../../domains/payments/transactions/booking.others.service.ts';
 import { post } from '../../domains/payments/transactions/booking.posting.service.ts';
-import { insertEvent, matchMeant } from '../../domains/payments/transactions/booking.service.ts';
+import { insertEvent } from '../../domains/payments/transactions/booking.row.service.ts';
 import { fundingSourceOf } from '../../domains/payments/transactions/funding-source.rules.ts';
 import { lockPayment } from '../../domains/payments/transactions/payment-lock.service.ts';
 import type { TransactionRow } from '../../domains/payments/transactions/transaction.entity.ts';

@@ -4,13 +4,12 @@
  * @module
  */
 import { sql } from 'kysely';
-import type { Database } from '../../db/database.ts';
-import { type Db, type Given, type Query, query } from '../../db/db.ts';
+import { type Database, isDatabaseAway } from '../../db/database.ts';
+import { type Given, query } from '../../db/db.ts';
 import type { Tx } from '../../db/tx.ts';
-import { bookExpiry } from '../../domains/payments/transactions/booking.service.ts';
 import { failUnlinked } from '../../domains/payments/transactions/confirm.service.ts';
-import { lockPayment } from '../../domains/payments/transactions/payment-lock.service.ts';
-import type { TransactionRow } from '../../domains/payments/transactions/transaction.entity.ts';
+import { bookExpiries } from '../../domains/payments/transactions/giving-back.service.ts';
+import { lockPayment, lockPayments } from '../../domains/payments/transactions/payment-lock.service.ts';
 import type { Cause } from '../../platform/cause.ts';
 import { cardWasUsed } from '../cards/card-was-used.ts';
 import { type BookOrphansDeps, bookOrphanClearings } from './book-orphan-clearings.ts';
@@ -24,43 +23,92 @@ const batch = 100;
 export const expireHolds =
   ({ database }: BookOrphansDeps) =>
   async (at: Date): Promise<Expired> => {
-    const holds = await drain(database, at, expiredHolds, async (tx, row, cause) => {
-      const isDue = row.holdExpiresAt != null && row.holdExpiresAt <= at;
-      if (isDue && row.status === 'pending') await bookExpiry(tx, row, cause, cardWasUsed);
-    });
-    const confirms = await drain(database, at, unlinkedConfirms, async (tx, row, cause) => {
-      if (row.linkUntil != null && row.linkUntil <= at) await failUnlinked(tx, row, cause);
-    });
+    const holds = await sweepHolds(database, at);
+    const confirms = await failConfirms(database, at);
     const orphans = await bookOrphanClearings({ database })(at);
     throwAll([...holds.failures, ...confirms.failures, ...orphans.failures], 'of what has aged');
     return { holds: holds.done, confirms: confirms.done, orphans: orphans.done };
   };
 
-type Due = { readonly at: Date; readonly after: string };
-
-const expiredHolds = query((from, given: Given<Due>) =>
-  batchBehind(from, given).where('holdExpiresAt', '<=', given('at')).where('status', '=', sql.lit('pending')),
-);
-
-const unlinkedConfirms = query((from, given: Given<Due>) =>
-  batchBehind(from, given).where('linkUntil', '<=', given('at')),
-);
-
-const batchBehind = (from: Db, given: Given<Due>) =>
-  from.selectFrom('transactions').select('id').where('id', '>', given('after')).orderBy('id').limit(sql.lit(batch));
-
-type Expire = (tx: Tx, row: TransactionRow, cause: Cause) => Promise<void>;
 type Drained = { readonly done: number; readonly failures: unknown[] };
+type Place = { readonly at: Date; readonly afterAt: Date; readonly after: string };
 
-/** One transaction each, and each once in a pass, so that no lock is held for long. */
-async function drain(database: Database, at: Date, due: Query<Due, { id: string }>, expire: Expire): Promise<Drained> {
+/** In the order of the index, so that a batch reads only the holds of the batch. */
+const expiredHolds = query((from, given: Given<Place>) =>
+  from
+    .selectFrom('transactions')
+    .select(['id', 'holdExpiresAt'])
+    .where('holdExpiresAt', '<=', given('at'))
+    .where('status', '=', sql.lit('pending'))
+    .where(sql<boolean>`(hold_expires_at, id) > (${given('afterAt')}::timestamptz, ${given('after')})`)
+    .orderBy('holdExpiresAt')
+    .orderBy('id')
+    .limit(sql.lit(batch)),
+);
+
+/** Each batch is one transaction, small enough that no decision waits long for its agents. */
+async function sweepHolds(database: Database, at: Date): Promise<Drained> {
+  const failures: unknown[] = [];
+  let done = 0;
+  let place = { afterAt: new Date(0), after: '' };
+  for (;;) {
+    const found = await expiredHolds.all(database.read(), { at, ...place });
+    const ids = found.map(({ id }) => id);
+    const failed = await expireTogether(database, ids, at);
+    failures.push(...failed);
+    done += ids.length - failed.length;
+    const last = found.at(-1);
+    if (last?.holdExpiresAt == null || ids.length < batch) return { done, failures };
+    place = { afterAt: last.holdExpiresAt, after: last.id };
+  }
+}
+
+/** One that cannot be booked stops no other: then each is booked alone. */
+async function expireTogether(database: Database, ids: readonly string[], at: Date): Promise<unknown[]> {
+  const expire = (some: readonly string[]) => database.write((tx) => expireIn(tx, some, at));
+  if (ids.length === 0) return [];
+  try {
+    await expire(ids);
+    return [];
+  } catch (error) {
+    if (isDatabaseAway(error)) throw error;
+    return forEachCollectingErrors(ids, (id) => expire([id]));
+  }
+}
+
+/** What a clearing, a reversal or another sweep has ended meanwhile, or made to last longer, stays. */
+async function expireIn(tx: Tx, ids: readonly string[], at: Date): Promise<void> {
+  const rows = await lockPayments(tx, ids);
+  const due = rows.filter((row) => row.status === 'pending' && row.holdExpiresAt != null && row.holdExpiresAt <= at);
+  await bookExpiries(
+    tx,
+    due.map((row) => ({ row, cause: causeOf(row.id, at) })),
+    cardWasUsed,
+  );
+}
+
+const unlinkedConfirms = query((from, given: Given<{ at: Date; after: string }>) =>
+  from
+    .selectFrom('transactions')
+    .select('id')
+    .where('linkUntil', '<=', given('at'))
+    .where('id', '>', given('after'))
+    .orderBy('id')
+    .limit(sql.lit(batch)),
+);
+
+/** One transaction each: confirms whose authorization never comes are rare. */
+async function failConfirms(database: Database, at: Date): Promise<Drained> {
   const failures: unknown[] = [];
   let done = 0;
   let after = '';
   for (;;) {
-    const found = await due.all(database.read(), { at, after });
+    const found = await unlinkedConfirms.all(database.read(), { at, after });
     const failed = await forEachCollectingErrors(found, ({ id }) =>
-      database.write(async (tx) => expire(tx, await lockPayment(tx, id), causeOf(id, at))),
+      database.write(async (tx) => {
+        const row = await lockPayment(tx, id);
+        if (row.linkUntil != null && row.linkUntil <= at) await failUnlinked(tx, row, causeOf(id, at));
+      }),
     );
     failures.push(...failed);
     done += found.length - failed.length;

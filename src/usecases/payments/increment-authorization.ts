@@ -29,7 +29,7 @@ import {
 import type { Misfit, Received } from '../../domains/payments/network/received-message.ts';
 import { changeOf } from '../../domains/payments/transactions/booking.changes.ts';
 import { post } from '../../domains/payments/transactions/booking.posting.service.ts';
-import { insertEvent } from '../../domains/payments/transactions/booking.service.ts';
+import { insertEvent } from '../../domains/payments/transactions/booking.row.service.ts';
 import { fundingSourceOf } from '../../domains/payments/transactions/funding-source.rules.ts';
 import type { TransactionRow } from '../../domains/payments/transactions/transaction.entity.ts';
 import { findByAuthorization } from '../../domains/payments/transactions/transaction.queries.ts';

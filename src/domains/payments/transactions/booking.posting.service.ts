@@ -3,17 +3,19 @@
  * goes to its owner. Runs in the booking's transaction; decides no amounts.
  * @module
  */
-import { sql } from 'kysely';
-import { type Given, query } from '../../../db/db.ts';
-import { runSql } from '../../../db/statement.ts';
+import * as z from 'zod';
+import { columnRow } from '../../../db/column-row.ts';
+import { rowsOf } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
 import { newId } from '../../../kernel/ids.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import {
   type FundingSource,
+  type JournalDraft,
   type JournalKind,
   lockAccounts,
   type Posting,
+  type PostResult,
   postNew,
   wallet,
   walletToReturnTo,
@@ -29,27 +31,30 @@ export type Source = { readonly adapter: string; readonly id: string };
 type Journal = { kind: JournalKind; by?: string; source: Source; postings: readonly Posting[] };
 
 /** Returns by how much it raised what the owner owes. A message is booked once, so its journal is new. */
-export async function post(
-  tx: Tx,
-  row: TransactionRow,
-  { kind, by = kind, source, postings }: Journal,
-  cause: Cause,
-): Promise<number> {
-  if (postings.length === 0) return 0;
-  const [posted] = await postNew(tx, cause, [
-    {
-      id: newId('journal'),
-      ownerId: row.ownerId,
-      agentId: row.agentId,
-      kind,
-      referenceType: 'transaction',
-      referenceId: row.id,
-      cause: `${by}:${source.adapter}:${source.id}`,
-      postings,
-    },
-  ]);
+export async function post(tx: Tx, row: TransactionRow, journal: Journal, cause: Cause): Promise<number> {
+  const [posted] = await postAll(tx, [{ ...journal, row, cause }]);
   return Math.max(0, posted?.owedCents ?? 0);
 }
+
+type OfPayment = Journal & { readonly row: TransactionRow; readonly cause: Cause };
+
+/** Journals of many payments; one without postings is left out. */
+export async function postAll(tx: Tx, journals: readonly OfPayment[]): Promise<PostResult[]> {
+  const [first, ...others] = journals.filter(({ postings }) => postings.length > 0);
+  return first === undefined ? [] : postNew(tx, first.cause, [first, ...others].map(draftOf));
+}
+
+const draftOf = ({ row, kind, by = kind, source, postings, cause }: OfPayment): JournalDraft => ({
+  id: newId('journal'),
+  ownerId: row.ownerId,
+  agentId: row.agentId,
+  kind,
+  referenceType: 'transaction',
+  referenceId: row.id,
+  cause: `${by}:${source.adapter}:${source.id}`,
+  postings,
+  by: cause,
+});
 
 type Payment = Pick<TransactionRow, 'ownerId' | 'agentId' | 'fundingSource'>;
 
@@ -57,10 +62,30 @@ type Payment = Pick<TransactionRow, 'ownerId' | 'agentId' | 'fundingSource'>;
  * Where money goes that is no longer held: a closed agent keeps no budget, so the wallet that gave it takes it back.
  */
 export async function restOf(tx: Tx, row: Payment): Promise<FundingSource> {
-  const fundingSource = fundingSourceOf(row.fundingSource);
-  if (fundingSource.kind !== 'agent') return fundingSource;
-  const agent = await closedAgent.first(tx, { agentId: row.agentId });
-  return agent === null ? fundingSource : wallet(await walletToReturnTo(tx, row.ownerId, agent.walletId));
+  const rests = await restsOf(tx, [row]);
+  return rests.get(row) ?? fundingSourceOf(row.fundingSource);
+}
+
+/** The same of many payments: those whose money goes elsewhere. */
+export async function restsOf<Of extends Payment>(
+  tx: Tx,
+  payments: readonly Of[],
+): Promise<ReadonlyMap<Of, FundingSource>> {
+  const ofBudgets = payments.filter((row) => fundingSourceOf(row.fundingSource).kind === 'agent');
+  const closed = await closedAgents(
+    tx,
+    ofBudgets.map(({ agentId }) => agentId),
+  );
+  const returned = ofBudgets.flatMap((row) => {
+    const walletId = closed.get(row.agentId);
+    return walletId === undefined ? [] : [{ row, walletId }];
+  });
+  returned.sort((one, other) => (one.walletId < other.walletId ? -1 : 1)); // Wallets are locked by their ids.
+  const rests = new Map<Of, FundingSource>();
+  for (const { row, walletId } of returned) {
+    rests.set(row, wallet(await walletToReturnTo(tx, row.ownerId, walletId)));
+  }
+  return rests;
 }
 
 /** The account that a refund is credited to: a closed agent, or a closed wallet, takes no money. */
@@ -82,15 +107,19 @@ export async function lockForEarly(
   await lockAccounts(tx, cause, payment.ownerId, [...new Set([available(from), held(from), available(to)])]);
 }
 
-const closedAgent = query((from, given: Given<{ agentId: string }>) =>
-  from
-    .selectFrom('agents')
-    .select('walletId')
-    .where('id', '=', given('agentId'))
-    .where('status', '=', sql.lit('closed')),
-);
+const closedAgent = columnRow({ id: z.string(), walletId: z.string() });
 
-/** The booking transaction has locked the agent (lock_payment). */
-export async function isAgentClosed(tx: Tx, { agentId }: { readonly agentId: string }): Promise<boolean> {
-  return (await runSql(tx, `select 1 from agents where id = $1 and status = 'closed'`, [agentId])) > 0;
+/** Those of these agents that are closed, each with its wallet. The booking transaction has locked the agents (lock_payments). */
+export async function closedAgents(tx: Tx, agentIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  if (agentIds.length === 0) return new Map();
+  const found = await rowsOf(
+    tx,
+    closedAgent,
+    `select id, wallet_id from agents where id = any ($1::text[]) and status = 'closed'`,
+    [[...new Set(agentIds)]],
+  );
+  return new Map(found.map(({ id, walletId }) => [id, walletId]));
 }
+
+export const isAgentClosed = async (tx: Tx, { agentId }: { readonly agentId: string }): Promise<boolean> =>
+  (await closedAgents(tx, [agentId])).size > 0;

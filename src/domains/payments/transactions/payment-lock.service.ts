@@ -7,7 +7,7 @@ import * as z from 'zod';
 import { firstRowOf, oneRowOf, runSql } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
 import type { TransactionRow } from './transaction.entity.ts';
-import { lockTransaction } from './transaction.queries.ts';
+import { lockTransaction, lockTransactions } from './transaction.queries.ts';
 
 /** A transaction that changes what an agent has spent takes this lock first, and then locks rows. */
 export async function lockSpending(tx: Tx, agentId: string): Promise<void> {
@@ -32,8 +32,14 @@ export async function lockSpendingForIntent(
 
 /** For booking on it: with its agent, card and intent. */
 export async function lockPayment(tx: Tx, transactionId: string): Promise<TransactionRow> {
-  await runSql(tx, 'select lock_payment($1)', [transactionId]);
+  await runSql(tx, 'select lock_payments($1::text[])', [[transactionId]]);
   return lockTransaction(tx, transactionId);
+}
+
+/** Many at once, in the order of their ids. */
+export async function lockPayments(tx: Tx, transactionIds: readonly string[]): Promise<TransactionRow[]> {
+  await runSql(tx, 'select lock_payments($1::text[])', [[...transactionIds]]);
+  return lockTransactions(tx, transactionIds);
 }
 
 /** For deciding anew: all that a decision looks at. Answers with the agent's funding source. */

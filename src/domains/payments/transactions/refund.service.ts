@@ -13,7 +13,7 @@ import { refund as refundPostings } from '../../treasury/ledger/ledger.rules.ts'
 import { blankTransaction } from './blank-transaction.ts';
 import { alertAbout, changeOf } from './booking.changes.ts';
 import { creditedBy, post, type Source } from './booking.posting.service.ts';
-import { insertEvent } from './booking.service.ts';
+import { insertEvent } from './booking.row.service.ts';
 import { type TransactionFields, TransactionRow } from './transaction.entity.ts';
 import { refund } from './transaction.rules.ts';
 

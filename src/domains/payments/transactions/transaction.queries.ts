@@ -45,6 +45,13 @@ export async function lockTransaction(tx: Tx, id: string, { ownerId }: OfOwner =
   return row;
 }
 
+export const lockTransactions = (tx: Tx, ids: readonly string[]): Promise<TransactionRow[]> =>
+  tx.find(
+    TransactionRow,
+    { id: { $in: ids as TransactionRow['id'][] } },
+    { orderBy: { id: 'asc' }, lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },
+  );
+
 export const findByAuthorization = (tx: Tx, adapter: string, authorizationId: string): Promise<TransactionRow | null> =>
   tx.findOne(TransactionRow, { adapter, authorizationId });
 

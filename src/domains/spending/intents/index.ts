@@ -2,9 +2,10 @@
 
 export { intentsArea } from './intent.contract.ts';
 export { IntentRow, IntentSchema } from './intent.entity.ts';
-export { lockIntent } from './intent.lock.service.ts';
+export { lockIntent, lockIntents } from './intent.lock.service.ts';
 export { releaseFromPayment, tellOfOpenPayment } from './intent.payment.service.ts';
 export { intentRecords } from './intent.record.service.ts';
+export { reopenIntents } from './intent.reopen.service.ts';
 export { applyToIntent } from './intent.service.ts';
 export { stateOf } from './intent.state.service.ts';
 export { intentEventData, windowEventData } from './intent.wire.ts';

@@ -24,6 +24,21 @@ export async function lockIntent(tx: Tx, id: string, { ownerId }: OfOwner = {}):
   return row;
 }
 
+/** Many at once, by their ids; one that does not exist is an error. */
+export async function lockIntents(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, IntentRow>> {
+  const wanted = [...new Set(ids)] as IntentRow['id'][];
+  if (wanted.length === 0) return new Map();
+  const rows = await tx.find(
+    IntentRow,
+    { id: { $in: wanted } },
+    { orderBy: { id: 'asc' }, lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },
+  );
+  const found = new Map<string, IntentRow>(rows.map((row) => [row.id, row]));
+  const missing = wanted.find((id) => !found.has(id));
+  if (missing !== undefined) throw notFound('intent', missing);
+  return found;
+}
+
 const oneLocked = query((from, given: Given<{ id: string }>) =>
   from.selectFrom('intents').select(columnsOf(IntentSchema)).where('id', '=', given('id')).forUpdate(),
 );

@@ -23,6 +23,7 @@ import type { DeclinedCharge } from './allow-once.rules.ts';
 import { IntentRow, type PayingTransferId, type PolicyCheck } from './intent.entity.ts';
 import { type LockedIntent, lockIntentFor } from './intent.lock.service.ts';
 import { intentWorkflow, intentWorkflowId } from './intent.messages.ts';
+import { releasePayer } from './intent.reopen.service.ts';
 import { type IntentCommandKind, type IntentStatus, isFinalIntent, moveIntent } from './intent.rules.ts';
 import { refuseExpired, refusePastDeadline, stateOf } from './intent.state.service.ts';
 import { intentEventData } from './intent.wire.ts';
@@ -197,11 +198,7 @@ const write: Record<IntentCommandKind, Write> = {
     row.transactionId = row.matchedTransactionId;
     row.transferId = 'transferId' in command ? command.transferId : null;
   },
-  unmatch: (row) => {
-    row.matchedTransactionId = null;
-    row.transactionId = null;
-    row.transferId = null;
-  },
+  unmatch: releasePayer,
   complete: (row, command, { at }) => {
     row.transactionId = 'transactionId' in command ? command.transactionId : row.transactionId;
     row.completedAt = at;

@@ -1,0 +1,75 @@
+/**
+ * Gives back what is held for payments, or a part of it: reversals, and holds that have grown too old. Many at once, in as
+ * many statements as one takes. The caller has locked the payments.
+ * @module
+ */
+import type { Tx } from '../../../db/tx.ts';
+import { type Change, recordChangesOfCauses } from '../../../events/record.ts';
+import { type Cause, causedBy } from '../../../platform/cause.ts';
+import { release } from '../../treasury/index.ts';
+import { changeOf, completion, refundAlert } from './booking.changes.ts';
+import { type CloseUsedCard, machinePayment, type Told, tellOthers } from './booking.others.service.ts';
+import { postAll, restsOf, type Source } from './booking.posting.service.ts';
+import { insertEvents, saveChanges } from './booking.row.service.ts';
+import { fundingSourceOf } from './funding-source.rules.ts';
+import type { TransactionRow } from './transaction.entity.ts';
+import { expire, type TransactionChange } from './transaction.rules.ts';
+
+type Given = {
+  readonly row: TransactionRow;
+  readonly source: Source;
+  readonly change: TransactionChange;
+  readonly message: Cause;
+};
+type Ended = Given & Told;
+
+const journalOf = { reversal: 'reversal', expiry: 'hold_expiry' } as const;
+
+/** Of different payments. */
+export async function giveBack(
+  tx: Tx,
+  kind: 'reversal' | 'expiry',
+  all: readonly Given[],
+  closeUsedCard: CloseUsedCard,
+): Promise<void> {
+  const given = all.map((one): Ended => ({ ...one, cause: causedBy(one.message, one.row) }));
+  await saveChanges(tx, given);
+  const records = given.map(({ row, source, change, message }) => {
+    return { row, message, kind, source, amountCents: change.releasedCents, isFinal: null };
+  });
+  await insertEvents(tx, records);
+  // What had ended before: the message is kept, and nothing moves.
+  const moved = given.filter(({ change }) => change.releasedCents > 0 || change.completes || change.isFullyReversed);
+  await tellOthers(tx, moved, closeUsedCard);
+  const rests = await restsOf(
+    tx,
+    moved.map(({ row }) => row),
+  );
+  const journals = moved.flatMap(({ row, source, change: { releasedCents: amountCents }, cause }) => {
+    const drawn = { ownerId: row.ownerId, from: fundingSourceOf(row.fundingSource), restTo: rests.get(row) };
+    const postings = amountCents === 0 ? [] : release({ ...drawn, amountCents });
+    return [{ row, kind: journalOf[kind], source, postings, cause }];
+  });
+  await postAll(tx, journals);
+  const changes: { cause: Cause; changes: Change[] }[] = [];
+  for (const one of moved) changes.push({ cause: one.cause, changes: await changesOf(tx, kind, one) });
+  await recordChangesOfCauses(tx, changes);
+}
+
+const changesOf = async (tx: Tx, kind: string, { row, source, change }: Ended): Promise<Change[]> => [
+  changeOf(row, 'transaction.updated', { [kind]: source.id, releasedCents: change.releasedCents }),
+  ...completion(row, change),
+  ...(await machinePayment(tx, row, change)),
+  ...refundAlert(row, change),
+];
+
+type Aged = { readonly row: TransactionRow; readonly cause: Cause };
+
+/** A payment may grow old again, when a clearing came after it had and was not the last one. */
+export async function bookExpiries(tx: Tx, aged: readonly Aged[], closeUsedCard: CloseUsedCard): Promise<void> {
+  const given = aged.map(({ row, cause }) => {
+    const source = { adapter: 'sweeper', id: `expiry/${row.id}/${row.version}` };
+    return { row, source, change: expire(row), message: cause };
+  });
+  await giveBack(tx, 'expiry', given, closeUsedCard);
+}
