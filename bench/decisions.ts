@@ -1,21 +1,23 @@
 /**
  * How fast signed authorizations of the card network are decided over HTTP for 1,000 agents, with policy, match, hold,
  * journal, event and audit; beside Express that keeps the message in one insert. Then for agents that pay only with an
- * intent, each with 20 open ones, of which one fits the charge.
+ * intent, each with 20 open ones, of which one fits the charge; by two API processes; when more come than can be decided;
+ * and over 1,000,000 stored payments. `BENCH_ONLY` names one of these cases.
  * @module
  */
 import { createHmac, randomUUID } from 'node:crypto';
 import { cpuClock, cpuPer } from './support/cpu.ts';
 import { evaluate, inMs, perSecond, table, whole } from './support/figures.ts';
 import { type Call, type Load, type Loaded, startLoad } from './support/load.ts';
-import { benchFolder, startBenchPostgres } from './support/postgres.ts';
-import { startApi, startProgram } from './support/program.ts';
-import { measuredSeconds, runBench } from './support/run.ts';
+import { type BenchPostgres, benchFolder, startBenchPostgres } from './support/postgres.ts';
+import { type ApiProgram, startApi, startProgram } from './support/program.ts';
+import { type Ending, measuredSeconds, runBench, say } from './support/run.ts';
 import {
   cardRefOf,
   fittingMerchant,
   idOf,
   seedAgents,
+  seedDecisions,
   seededOwner,
   seedOpenIntents,
   seedTransactions,
@@ -34,19 +36,31 @@ const intending = { first: agents + 1, last: agents + 10_000, perAgent: 20, cent
 
 const merchant = { id: 'sandbox-shop', name: fittingMerchant, mcc: '5734', country: 'DE' };
 
+/** More than two cores decide. */
+const offered = { perSecond: 3_000, seconds: 10, connections: 4_000, advices: 1_000 };
+const stored = Math.max(10_000, Number(process.env.BENCH_TRANSACTIONS) || 1_000_000);
+const mostGrowth = 1.3;
+
+const cases = ['plain', 'intents', 'processes', 'overload', 'stored'] as const;
+type Case = (typeof cases)[number];
+const only = process.env.BENCH_ONLY;
+if (only !== undefined && !cases.some((one) => one === only)) throw new Error(`BENCH_ONLY: ${cases.join(', ')}`);
+const isWanted = (one: Case): boolean => only === undefined || only === one;
+
 type Agents = { readonly first: number; readonly last: number };
 
-function authorizations(count: number, key: string, { first, last }: Agents = { first: 1, last: agents }): Call[] {
+const messages = (count: number, { first, last }: Agents = { first: 1, last: agents }) =>
+  Array.from({ length: count }, (_, i) => ({
+    id: randomUUID(),
+    cardRef: cardRefOf(first + ((i * 7) % (last - first + 1))),
+    amountCents: intending.cents,
+    currency: 'EUR',
+    merchant,
+  }));
+
+function signed(key: string, path: string, bodies: readonly object[]): Call[] {
   const seconds = Math.floor(Date.now() / 1_000);
-  const path = '/network/authorizations';
-  return Array.from({ length: count }, (_, i) => {
-    const message = {
-      id: randomUUID(),
-      cardRef: cardRefOf(first + ((i * 7) % (last - first + 1))),
-      amountCents: intending.cents,
-      currency: 'EUR',
-      merchant,
-    };
+  return bodies.map((message) => {
     const body = JSON.stringify(message);
     const mac = createHmac('sha256', key).update(`${seconds}.POST ${path}.${body}`).digest('hex');
     const headers = { 'content-type': 'application/json', 'x-network-signature': `t=${seconds},v1=${mac}` };
@@ -54,31 +68,38 @@ function authorizations(count: number, key: string, { first, last }: Agents = { 
   });
 }
 
+const authorizations = (count: number, key: string, of?: Agents): Call[] =>
+  signed(key, '/network/authorizations', messages(count, of));
+
 type Side = { readonly url: string; readonly pids: Readonly<Record<string, number>> };
 
-async function measured(load: Load, { url, pids }: Side, calls: Call[], seconds: number, arriving?: number) {
-  const before = cpuClock(pids);
-  const pace = arriving === undefined ? {} : { perSecond: arriving };
-  const loaded = await load({
-    kind: 'posts',
-    url,
-    headers: {},
-    connections,
-    calls,
-    seconds,
-    keepsAnswers: true,
-    ...pace,
-  });
+type Pace = { readonly seconds: number; readonly connections: number; readonly perSecond?: number };
+
+const posts = (load: Load, { url }: Side, calls: readonly Call[], pace: Pace): Promise<Loaded> =>
+  load({ kind: 'posts', url, headers: {}, calls, keepsAnswers: true, mayBeRefused: true, ...pace });
+
+async function measured(
+  load: Load,
+  side: Side,
+  calls: readonly Call[],
+  seconds: number,
+  arriving?: number,
+  open: number = connections,
+) {
+  const before = cpuClock(side.pids);
+  const pace = { seconds, connections: open, ...(arriving === undefined ? {} : { perSecond: arriving }) };
+  const loaded = await posts(load, side, calls, pace);
   const declined = loaded.answers.find((answer) => !answer.includes('"approved"'));
   if (declined !== undefined) throw new Error(`not approved: ${declined}`);
+  if (loaded.refused.length > 0 && arriving !== offered.perSecond) throw new Error('answered 503');
   return {
     ...loaded,
     rate: perSecond(loaded.count, loaded.seconds),
-    cpu: cpuPer(loaded.count, before, cpuClock(pids)),
+    cpu: cpuPer(loaded.count, before, cpuClock(side.pids)),
   };
 }
 
-const shown = (what: string, { rate, p50Ms, p99Ms, cpu }: Loaded & { rate: number; cpu: string }): string[] => [
+const shown = (what: string, { rate, p50Ms, p99Ms, cpu }: Measured): string[] => [
   what,
   `${whole(rate)}/s`,
   inMs(p50Ms),
@@ -86,12 +107,29 @@ const shown = (what: string, { rate, p50Ms, p99Ms, cpu }: Loaded & { rate: numbe
   cpu,
 ];
 
-await runBench('decisions', async (atEnd) => {
+type Measured = Awaited<ReturnType<typeof measured>>;
+type Found = { readonly lines: string[][]; readonly targets: Parameters<typeof evaluate>[0] };
+type Bench = {
+  readonly postgres: BenchPostgres;
+  readonly api: ApiProgram;
+  readonly load: Load;
+  readonly side: (program: ApiProgram) => Side;
+  readonly ownerId: string;
+  readonly atEnd: Ending;
+};
+
+const half = measuredSeconds / 2;
+const full = (seconds: number, key: string, of?: Agents): Call[] => authorizations(Math.ceil(4_000 * seconds), key, of);
+
+const env = { BURSAR_NETWORK_MESSAGES_PER_SECOND: '1000000' };
+
+/** Over tables with as many agents; `payments` were made before. */
+async function start(atEnd: Ending, { count, payments }: { count: number; payments: number }): Promise<Bench> {
   const postgres = await startBenchPostgres(atEnd);
   // No network but the simulated one is connected yet, and live does not listen to that.
-  const api = await startApi('sandbox', { databaseUrl: postgres.url, dir: await benchFolder(atEnd) }, atEnd);
+  const api = await startApi('sandbox', { databaseUrl: postgres.url, dir: await benchFolder(atEnd), env }, atEnd);
   const ownerId = await seededOwner(postgres.sql);
-  await seedAgents(postgres.sql, ownerId, intending.last, {
+  await seedAgents(postgres.sql, ownerId, count, {
     max_transaction_cents: 10_000_000,
     daily_limit_cents: 50_000_000,
     monthly_limit_cents: 90_000_000,
@@ -99,42 +137,206 @@ await runBench('decisions', async (atEnd) => {
     blocked_mccs: ['7995'],
     allowed_countries: ['DE', 'FR', 'IE'],
   });
-  await postgres.sql('update policies set require_intent = true where agent_id >= $1', [idOf('ag', intending.first)]);
-  await seedOpenIntents(postgres.sql, ownerId, intending);
-  await seedTransactions(postgres.sql, ownerId, agents, transactions);
+  if (payments > 0) await seedTransactions(postgres.sql, ownerId, agents, payments);
   await settle(postgres.sql);
-  const floor = await startProgram('bench/floor/decisions.ts', { DATABASE_URL: postgres.url }, atEnd);
   const { load, program } = await startLoad(atEnd);
   const common = { postgres: postgres.pid, load: program.pid };
-  const ours = { url: api.url, pids: { api: api.pid, ...common } };
+  return { postgres, api, load, ownerId, atEnd, side: ({ url, pid }) => ({ url, pids: { api: pid, ...common } }) };
+}
+
+async function plain({ postgres, api, load, side, atEnd }: Bench): Promise<Found> {
+  const floor = await startProgram('bench/floor/decisions.ts', { DATABASE_URL: postgres.url }, atEnd);
+  const { api: _, ...common } = side(api).pids;
   const theirs = { url: floor.url, pids: { floor: floor.pid, ...common } };
-  const full = (seconds: number) => authorizations(Math.ceil(4_000 * seconds), api.networkKey);
-  for (const side of [ours, theirs]) await measured(load, side, full(2), 2);
-  const half = measuredSeconds / 2;
-  const bare = await measured(load, theirs, full(half), half);
-  const most = await measured(load, ours, full(half), half);
+  await measured(load, theirs, full(2, api.networkKey), 2);
+  const bare = await measured(load, theirs, full(half, api.networkKey), half);
+  const most = await measured(load, side(api), full(half, api.networkKey), half);
   const calls = authorizations(arrivingPerSecond * measuredSeconds, api.networkKey);
-  const steady = await measured(load, ours, calls, measuredSeconds, arrivingPerSecond);
-  const ofAgents = intending.last - intending.first + 1;
-  const intended = await measured(load, ours, authorizations(ofAgents, api.networkKey, intending), half);
-  await seedOpenIntents(postgres.sql, ownerId, intending);
-  const steadySeconds = Math.min(half, ofAgents / arrivingPerSecond);
-  const later = authorizations(arrivingPerSecond * steadySeconds, api.networkKey, intending);
-  const steadilyIntended = await measured(load, ours, later, steadySeconds, arrivingPerSecond);
-  table(
-    ['decisions', 'rate', 'p50', 'p99', 'CPU of each'],
-    [
+  const steady = await measured(load, side(api), calls, measuredSeconds, arrivingPerSecond);
+  return {
+    lines: [
       shown(`c=${connections}`, most),
       shown(`${arrivingPerSecond}/s arriving`, steady),
-      shown(`with intents, c=${connections}`, intended),
-      shown(`with intents, ${arrivingPerSecond}/s arriving`, steadilyIntended),
       shown(`floor, c=${connections}`, bare),
     ],
+    targets: targets('decision', plainly, most.rate, steady.p99Ms),
+  };
+}
+
+async function intents({ postgres, api, load, side, ownerId }: Bench): Promise<Found> {
+  await postgres.sql('update policies set require_intent = true where agent_id >= $1', [idOf('ag', intending.first)]);
+  await seedOpenIntents(postgres.sql, ownerId, intending);
+  await settle(postgres.sql);
+  const ofAgents = intending.last - intending.first + 1;
+  const intended = await measured(load, side(api), authorizations(ofAgents, api.networkKey, intending), half);
+  await seedOpenIntents(postgres.sql, ownerId, intending);
+  const seconds = Math.min(half, ofAgents / arrivingPerSecond);
+  const later = authorizations(arrivingPerSecond * seconds, api.networkKey, intending);
+  const steadily = await measured(load, side(api), later, seconds, arrivingPerSecond);
+  return {
+    lines: [
+      shown(`with intents, c=${connections}`, intended),
+      shown(`with intents, ${arrivingPerSecond}/s arriving`, steadily),
+    ],
+    targets: targets('decision with intents', withIntents, intended.rate, steadily.p99Ms),
+  };
+}
+
+type Holds = { readonly payments: number; readonly heldCents: number; readonly bookedCents: number };
+
+const holdsIn = async ({ postgres }: Bench): Promise<Holds> => {
+  const [found] = await postgres.sql<{ payments: string; held: string; booked: string }>(
+    `select count(*) as payments, coalesce(sum(held_cents), 0) as held,
+       (select coalesce(sum(balance_cents), 0) from ledger_accounts where name like '%:held') as booked from transactions`,
   );
-  return evaluate([
-    ...targets('decision', plainly, most.rate, steady.p99Ms),
-    ...targets('decision with intents', withIntents, intended.rate, steadilyIntended.p99Ms),
+  return {
+    payments: Number(found?.payments),
+    heldCents: Number(found?.held),
+    bookedCents: Number(found?.booked),
+  };
+};
+
+/** Every approval that was answered is held once, in the payments and in the book, and nothing else is. */
+function asAnswered(what: string, before: Holds, after: Holds, approvals: number) {
+  const payments = after.payments - before.payments;
+  const [held, booked] = [after.heldCents - before.heldCents, after.bookedCents - before.bookedCents];
+  const due = approvals * intending.cents;
+  return {
+    what: `${what}: what is held is what was answered`,
+    found: `${whole(payments)} payments, ${whole(held)} cents held, ${whole(booked)} cents in the book`,
+    target: `${whole(approvals)} and ${whole(due)}`,
+    isMet: payments === approvals && held === due && booked === due,
+  };
+}
+
+const firstHalf = { first: 1, last: agents / 2 };
+const secondHalf = { first: agents / 2 + 1, last: agents };
+
+/** Two API processes over one database, with the connections of one between them, and the agents too. */
+async function processes(bench: Bench): Promise<Found> {
+  const { postgres, api, load, side, atEnd } = bench;
+  const twin = { ...env, ...api.secrets };
+  const other = await startApi(
+    'sandbox',
+    { databaseUrl: postgres.url, dir: await benchFolder(atEnd), env: twin },
+    atEnd,
+  );
+  const { load: otherLoad } = await startLoad(atEnd);
+  const before = await holdsIn(bench);
+  const both = (seconds: number) =>
+    Promise.all([
+      measured(load, side(api), full(seconds, api.networkKey, firstHalf), seconds, undefined, connections / 2),
+      measured(otherLoad, side(other), full(seconds, api.networkKey, secondHalf), seconds, undefined, connections / 2),
+    ]);
+  const warm = await both(2);
+  const found = await both(half);
+  const rate = found[0].rate + found[1].rate;
+  const approvals = [...warm, ...found].reduce((sum, { count }) => sum + count, 0);
+  return {
+    lines: found.map((one, i) => shown(`process ${i + 1} of 2, c=${connections / 2}`, one)),
+    targets: [
+      {
+        what: `two processes: rate at c=${connections} together`,
+        found: `${whole(rate)}/s`,
+        target: `≥ ${whole(plainly.perSecond)}/s`,
+        isMet: rate >= plainly.perSecond,
+      },
+      asAnswered('two processes', before, await holdsIn(bench), approvals),
+    ],
+  };
+}
+
+/** What cannot begin in time is 503 and holds nothing; the network decides it, and its advice books it. */
+async function overload(bench: Bench): Promise<Found> {
+  const { postgres, api, load, side } = bench;
+  const { perSecond: arriving, seconds } = offered;
+  const sent = messages(arriving * seconds);
+  const before = await holdsIn(bench);
+  const calls = signed(api.networkKey, '/network/authorizations', sent);
+  const found = await measured(load, side(api), calls, seconds, arriving, offered.connections);
+  const after = await holdsIn(bench);
+  const refused = found.refused.map((nth) => sent[nth] as (typeof sent)[number]);
+  const [kept] = await postgres.sql<{ n: string }>('select count(*) as n from network_messages where id = any ($1)', [
+    refused.map(({ id }) => id),
   ]);
+  const advised = refused.slice(0, offered.advices);
+  const advices = advised.map((authorization) => {
+    return { id: randomUUID(), authorization, approvedCents: authorization.amountCents };
+  });
+  const path = '/network/advices';
+  if (advices.length > 0)
+    await posts(load, side(api), signed(api.networkKey, path, advices), { seconds: 600, connections });
+  say(`offered ${whole(sent.length)}, decided ${whole(found.count)}, refused with 503 ${whole(refused.length)}`);
+  return {
+    lines: [shown(`${arriving}/s offered`, found)],
+    targets: [
+      {
+        what: `overload: decided of ${whole(arriving)}/s`,
+        found: `${whole(found.rate)}/s`,
+        target: `≥ ${whole(plainly.perSecond)}/s`,
+        isMet: found.rate >= plainly.perSecond,
+      },
+      asAnswered('overload', before, after, found.count),
+      {
+        what: 'overload: messages kept of what was refused',
+        found: whole(Number(kept?.n)),
+        target: '0',
+        isMet: Number(kept?.n) === 0,
+      },
+      asAnswered('advices', after, await holdsIn(bench), advised.length),
+    ],
+  };
+}
+
+/** The same calls over empty tables, and over those of long use. */
+async function overStored(atEnd: Ending): Promise<Found> {
+  const bench = await start(atEnd, { count: agents, payments: 0 });
+  const { postgres, api, load, side, ownerId } = bench;
+  const once = () => measured(load, side(api), full(half, api.networkKey), half);
+  await measured(load, side(api), full(2, api.networkKey), 2);
+  const empty = await once();
+  const began = performance.now();
+  await seedTransactions(postgres.sql, ownerId, agents, stored);
+  await seedDecisions(postgres.sql, stored);
+  await settle(postgres.sql);
+  say(`${whole(stored)} payments stored in ${whole((performance.now() - began) / 1_000)} s`);
+  await measured(load, side(api), full(2, api.networkKey), 2);
+  const filled = await once();
+  const growth = empty.rate / filled.rate;
+  return {
+    lines: [shown('empty tables', empty), shown(`${whole(stored)} payments`, filled)],
+    targets: [
+      {
+        what: `decision over ${whole(stored)} payments`,
+        found: `${growth.toFixed(2)} × the time of one over empty tables`,
+        target: `≤ ${mostGrowth} ×`,
+        isMet: growth <= mostGrowth,
+      },
+    ],
+  };
+}
+
+await runBench('decisions', async (atEnd) => {
+  const found: Found[] = [];
+  const together = (
+    [
+      ['plain', plain],
+      ['intents', intents],
+      ['processes', processes],
+      ['overload', overload],
+    ] as const
+  ).filter(([name]) => isWanted(name));
+  if (together.length > 0) {
+    const bench = await start(atEnd, { count: isWanted('intents') ? intending.last : agents, payments: transactions });
+    await measured(bench.load, bench.side(bench.api), full(2, bench.api.networkKey), 2);
+    for (const [, run] of together) found.push(await run(bench));
+  }
+  if (isWanted('stored')) found.push(await overStored(atEnd));
+  table(
+    ['decisions', 'rate', 'p50', 'p99', 'CPU of each'],
+    found.flatMap(({ lines }) => lines),
+  );
+  return evaluate(found.flatMap((one) => one.targets));
 });
 
 function targets(what: string, { perSecond: least, worstMs }: typeof plainly, rate: number, p99Ms: number) {

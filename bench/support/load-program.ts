@@ -53,6 +53,7 @@ async function gets({ url, headers, paths, connections, seconds }: Extract<Job, 
     p50Ms: latency.p50,
     p99Ms: latency.p99,
     answers: [],
+    refused: [],
   };
 }
 
@@ -61,9 +62,11 @@ async function posts(job: Posts): Promise<Loaded> {
   const open = await Promise.all(Array.from({ length: job.connections }, () => openRaw(job.url)));
   const latencies: number[] = [];
   const answers: string[] = [];
+  const refused: number[] = [];
   let failures = 0;
-  const send: Send = async (connection, request, dueAt) => {
+  const send: Send = async (connection, request, dueAt, nth) => {
     const { status, text } = await connection.send(request, job.keepsAnswers);
+    if (status === 503 && job.mayBeRefused === true) return void refused.push(nth);
     latencies.push(performance.now() - dueAt);
     if (status >= 300) {
       failures += 1;
@@ -78,11 +81,11 @@ async function posts(job: Posts): Promise<Loaded> {
   for (const connection of open) connection.close();
   const sorted = latencies.sort((a, b) => a - b);
   const at = (share: number) => sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
-  return { count: sorted.length, seconds: tookMs / 1_000, failures, p50Ms: at(0.5), p99Ms: at(0.99), answers };
+  return { count: sorted.length, seconds: tookMs / 1_000, failures, p50Ms: at(0.5), p99Ms: at(0.99), answers, refused };
 }
 
 type Posts = Extract<Job, { kind: 'posts' }>;
-type Send = (connection: RawConnection, request: Buffer, dueAt: number) => Promise<void>;
+type Send = (connection: RawConnection, request: Buffer, dueAt: number, nth: number) => Promise<void>;
 
 /** Each connection sends its next request when the last one was answered. */
 async function closed(
@@ -95,9 +98,10 @@ async function closed(
   let next = 0;
   const one = async (connection: RawConnection): Promise<void> => {
     while (performance.now() < until) {
-      const request = requests[next++];
+      const nth = next++;
+      const request = requests[nth];
       if (request === undefined) return;
-      await send(connection, request, performance.now());
+      await send(connection, request, performance.now(), nth);
     }
   };
   await Promise.all(open.map(one));
@@ -123,7 +127,7 @@ async function arriving(
         free.pop();
         const used = connection;
         const i = next++;
-        send(used, requests[i] as Buffer, start + (i * 1_000) / perSecond).then(() => {
+        send(used, requests[i] as Buffer, start + (i * 1_000) / perSecond, i).then(() => {
           free.push(used);
           ended += 1;
           if (ended === wanted) done();

@@ -21,6 +21,8 @@ export type Job =
       /** Absent: as fast as they are answered. */
       readonly perSecond?: number;
       readonly keepsAnswers?: boolean;
+      /** An answer 503 is counted, and is no failure. */
+      readonly mayBeRefused?: boolean;
     });
 
 export type Loaded = {
@@ -30,6 +32,8 @@ export type Loaded = {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly answers: readonly string[];
+  /** Which calls were answered 503. */
+  readonly refused: readonly number[];
 };
 
 export type Load = (job: Job) => Promise<Loaded>;

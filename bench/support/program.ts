@@ -37,32 +37,49 @@ export async function startProgram(
   return { pid: child.pid as number, url: said.url ?? '', child };
 }
 
-export type ApiProgram = Program & { readonly apiKey: string; readonly networkKey: string; readonly bankKey: string };
+export type ApiProgram = Program & {
+  readonly apiKey: string;
+  readonly networkKey: string;
+  readonly bankKey: string;
+  /** For a second process beside it. */
+  readonly secrets: Readonly<Record<string, string>>;
+};
+
+type ApiOptions = {
+  readonly databaseUrl: string;
+  readonly dir: string;
+  /** Settings that differ from those of the other benches. */
+  readonly env?: Readonly<Record<string, string>>;
+};
 
 /**
  * Live mode does not validate its answers and reads no sandbox clock. The limiter is on, its ceiling out of the way.
  */
 export async function startApi(
   mode: 'live' | 'sandbox',
-  { databaseUrl, dir }: { databaseUrl: string; dir: string },
+  { databaseUrl, dir, env: own = {} }: ApiOptions,
   atEnd: Ending,
 ): Promise<ApiProgram> {
   const apiKey = `sk_${mode}_${randomBytes(16).toString('hex')}`;
   const [networkKey, bankKey] = [randomBytes(32).toString('hex'), randomBytes(32).toString('hex')];
+  const secrets = {
+    BURSAR_API_KEY: apiKey,
+    BURSAR_NETWORK_KEY: networkKey,
+    BURSAR_BANK_KEY: bankKey,
+    BURSAR_VAULT_KEY: randomBytes(32).toString('base64'),
+    BURSAR_SIGNING_KEY: generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
+  };
   const env = {
     BURSAR_MODE: mode,
     BURSAR_DATA_DIR: dir,
     PORT: '0',
     DATABASE_URL: databaseUrl,
     TEMPORAL_ADDRESS: '127.0.0.1:9',
-    BURSAR_API_KEY: apiKey,
-    BURSAR_NETWORK_KEY: networkKey,
-    BURSAR_BANK_KEY: bankKey,
-    BURSAR_VAULT_KEY: randomBytes(32).toString('base64'),
-    BURSAR_SIGNING_KEY: generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
+    ...secrets,
     ...nobodyOutside,
+    ...own,
   };
-  return { ...(await startProgram('src/main/api.ts', env, atEnd)), apiKey, networkKey, bankKey };
+  return { ...(await startProgram('src/main/api.ts', env, atEnd)), apiKey, networkKey, bankKey, secrets };
 }
 
 /** Live in every other way. */

@@ -157,5 +157,27 @@ export async function seedTransactions(sql: Sql, ownerId: string, agents: number
   );
 }
 
+/** What was decided on payments 1 to `count`: the network's messages, the decisions and the steps of the rows. */
+export async function seedDecisions(sql: Sql, count: number): Promise<void> {
+  await sql(
+    `insert into network_messages (adapter, id, kind, authorization_id, card_ref, request_hash, transaction_id, answer,
+       request_id, received_at)
+     select 'bench', case kind when 'clearing' then 'clr-' || n else authorization_id end, kind, authorization_id,
+       'bench-card-' || (1 + n % 1000), repeat('a', 64), id, '{"decision": "approved"}', 'bench', authorized_at
+     from (select *, substr(id, 4)::int as n from transactions where adapter = 'bench' and authorization_id like 'auth-%') t,
+       unnest(array['authorization', 'clearing']) kind where n <= $1`,
+    [count],
+  );
+  await sql(
+    `insert into decisions (transaction_id, owner_id, agent_id, card_id, outcome, rule, reason, facts, trace, at)
+     select id, owner_id, agent_id, card_id, 'approved', 'allowed', 'allowed', '{"amountCents": 125}', '[]', authorized_at
+     from transactions where adapter = 'bench' and authorization_id like 'auth-%' order by created_at`,
+  );
+  await sql(
+    `insert into transitions select 'transaction', id, 'bench/' || step, null, step, authorized_at
+     from transactions, unnest(array['pending', 'completed']) s (step) where adapter = 'bench' and authorization_id like 'auth-%'`,
+  );
+}
+
 /** As autovacuum would have left them. */
 export const settle = (sql: Sql): Promise<unknown> => sql('vacuum (analyze)');

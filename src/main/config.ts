@@ -112,6 +112,8 @@ const environment = z
     BURSAR_POOL_TIMEOUT_MS: z.coerce.number().int().min(100).max(60_000).default(defaultPoolTimeoutMs),
     /** From the arrival of an authorization to the begin of its decision. */
     BURSAR_DECISION_WAIT_MS: z.coerce.number().int().min(100).max(60_000).default(1_000),
+    /** With one key of the card network, over all API processes. */
+    BURSAR_NETWORK_MESSAGES_PER_SECOND: z.coerce.number().int().min(1).max(1_000_000).default(3_000),
     BURSAR_WORKER_QUEUES: oneOrMore('main', 'webhooks'),
     BURSAR_WORKER_LOOPS: oneOrMore('relay', 'deliveries', 'sealer', 'purge'),
     BURSAR_WORKER_ACTIVITY_SLOTS: z.coerce.number().int().min(4).max(1_000).default(40),

@@ -1,5 +1,5 @@
 /** Who signs the messages from outside: the card network's and the bank's, with the keys of this deployment. @module */
-import { createMessageCeiling, messagesPerSecond } from '../domains/payments/network/network.ceiling.ts';
+import { createMessageCeiling } from '../domains/payments/network/network.ceiling.ts';
 import type { NetworkKeys } from '../domains/payments/network/network.signature.ts';
 import { noteUntimelyMessage } from '../domains/payments/network/network-clock.service.ts';
 import {
@@ -24,6 +24,10 @@ const bankKeysOf = (config: Config): NetworkKeys => ({
   ...(config.BURSAR_BANK_KEY === undefined ? {} : { bank: config.BURSAR_BANK_KEY }),
 });
 
+/** This process' share. */
+const messagesPerSecondOf = ({ BURSAR_NETWORK_MESSAGES_PER_SECOND: most, BURSAR_INSTANCES }: Config): number =>
+  Math.max(1, Math.floor(most / BURSAR_INSTANCES));
+
 /** `of`: who sends, in the log. Both count bad signatures together. */
 export function signerOfMessages(
   { database, config, log }: Pick<Infrastructure, 'database' | 'config' | 'log'>,
@@ -31,7 +35,7 @@ export function signerOfMessages(
 ): { readonly signedBy: SignedBy; readonly signedHead: SignedHead } {
   const deps: SignedByDeps = {
     networkKeys: of === 'the bank' ? bankKeysOf(config) : networkKeysOf(config),
-    countMessage: createMessageCeiling(Math.max(1, Math.floor(messagesPerSecond / config.BURSAR_INSTANCES))),
+    countMessage: createMessageCeiling(messagesPerSecondOf(config)),
     countBadSignature: createFailureLimit('bad network signatures'),
     noteUntimely: async (message) => {
       if (message === undefined) return;

@@ -1,13 +1,13 @@
 /** A network key's ceiling per second, and how bad signatures are counted. @module */
 import { expect, test } from '@jest/globals';
-import { createMessageCeiling, messagesPerSecond } from '../../../src/domains/payments/network/network.ceiling.ts';
+import { createMessageCeiling } from '../../../src/domains/payments/network/network.ceiling.ts';
 import { createFailureLimit } from '../../../src/http/failure-limit.ts';
 
 const tooMany = expect.objectContaining({ code: 'rate_limited', retryAfterSeconds: 1 });
 
 test('3,000 messages for each key and second', () => {
   let now = 5_000;
-  const count = createMessageCeiling(messagesPerSecond, () => now);
+  const count = createMessageCeiling(3_000, () => now);
   for (let i = 0; i < 3_000; i++) count('sandbox');
   expect(() => count('sandbox')).toThrow(tooMany);
   count('other');

@@ -2,8 +2,6 @@
 import { DomainError } from '../../../kernel/errors.ts';
 import { second } from '../../../kernel/instant.ts';
 
-export const messagesPerSecond = 3_000;
-
 /** Counts one signed message of that adapter. Throws `rate_limited` when it is one too many. */
 export type MessageCeiling = (adapter: string) => void;
 
