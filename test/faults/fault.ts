@@ -9,6 +9,7 @@ export const faultKinds = [
   'locks',
   'workflows',
   'outbound',
+  'devices',
 ] as const;
 export type FaultKind = (typeof faultKinds)[number];
 
@@ -21,7 +22,7 @@ export type Fault = {
   readonly to: string;
   /** What an owner, an agent or an operator would suffer. */
   readonly harm: string;
-  /** Patterns of test files, as Jest takes them. At least one of their tests has to fail. */
+  /** Patterns of test files, as Jest takes them, the one that should notice first. At least one test has to fail. */
   readonly tests: readonly string[];
   /** Of a fault that no test can notice: why no caller, owner or operator can notice it either. */
   readonly harmless?: string;

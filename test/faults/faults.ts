@@ -1,5 +1,6 @@
 /** All planted faults, in the order of the table in docs/testing.md. @module */
 import type { Fault } from './fault.ts';
+import { deviceFaults } from './list/devices.ts';
 import { isolationFaults } from './list/isolation.ts';
 import { lockFaults } from './list/locks.ts';
 import { moneyFaults } from './list/money.ts';
@@ -18,4 +19,5 @@ export const faults: readonly Fault[] = [
   ...lockFaults,
   ...workflowFaults,
   ...outboundFaults,
+  ...deviceFaults,
 ];

@@ -6,6 +6,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { createWebPush } from '../../../src/adapters/push/web-push.ts';
+import {
+  purgePushMessages,
+  recordPushResult,
+} from '../../../src/domains/delivery/push-subscriptions/push-message.service.ts';
 import { pushSubscriptionsArea } from '../../../src/domains/delivery/push-subscriptions/push-subscription.contract.ts';
 import { passkeyInvitationsArea } from '../../../src/domains/identity/passkey-invitations/invitation.contract.ts';
 import { passkeysArea } from '../../../src/domains/identity/passkeys/passkey.contract.ts';
@@ -17,6 +21,7 @@ import { anAgentWithCard } from '../../support/factories/agent-with-card.ts';
 import { anInvitation } from '../../support/factories/invitations.ts';
 import { aPasskey } from '../../support/factories/passkeys.ts';
 import { clientsOf } from '../../support/factories/records.ts';
+import { inDatabase } from '../../support/payments-world.ts';
 import { type Device, type PushServiceForTests, startPushService } from '../../support/push-service.ts';
 import { refusalOf } from '../../support/refusals.ts';
 import { openssl } from '../../support/tls.ts';
@@ -108,6 +113,9 @@ describe('a device of the owner', () => {
     const { publicKey } = await push().getPushPublicKey();
     const subscribed = await subscribe(device, { deviceName: 'My phone', publicKey });
     expect(subscribed).toMatchObject({ endpoint: device.endpoint, events: ['approval', 'risk'], lastSuccessAt: null });
+    const foreign = await (await world.owner())
+      .client(pushSubscriptionsArea)
+      .createPushSubscription({ body: service.device() });
     const declare = await asks();
     await declare(20); // The policy approves it: no person is needed.
     const intent = await declare();
@@ -123,6 +131,7 @@ describe('a device of the owner', () => {
     expect(message?.ttl).toBeGreaterThan(86_000);
     expect(message?.body.includes('approve/')).toBe(false);
     expect(service.faults).toEqual([]);
+    expect(await messagesOf(foreign.id)).toEqual([]);
     await clientsOf(owner).intents.denyIntent({ params: { id: intent.id as never }, body: {} });
     const [read] = await eventually(
       async () => (await push().listPushSubscriptions({ query: {} })).data,
@@ -223,6 +232,48 @@ describe('the push service', () => {
     await world.sql('update push_messages set lease_until = now() where subscription_id = $1', [id]);
     await arrived(device, 2);
   });
+});
+
+describe('the messages of a device', () => {
+  const messages = (subscriptionId: string, fields: Record<string, string>) =>
+    world.sql<{ id: number }>(
+      `insert into push_messages (subscription_id, kind, subject_id, created_at, ${Object.keys(fields).join(', ')})
+       values ($1, 'test', $1, now(), ${Object.values(fields).join(', ')}) returning id::int`,
+      [subscriptionId],
+    );
+
+  test('ignore the result of an attempt that another worker has taken over', async () => {
+    const { id: subscriptionId } = await subscribe(aDevice());
+    const later = { next_attempt_at: `now() + interval '1 hour'`, expires_at: `now() + interval '2 hours'` };
+    const [{ id } = { id: 0 }] = await messages(subscriptionId, { ...later, attempts: '2' });
+    const cause = { causeId: 'push/1', requestId: 'push/1', actor: { kind: 'system' }, at: new Date() } as const;
+    const delivered = (attempts: number) =>
+      inDatabase(world, (database) =>
+        database.write((tx) =>
+          recordPushResult(tx, { id, attempts, subscriptionId, sealedKeys: '' } as never, { kind: 'delivered' }, cause),
+        ),
+      );
+    await delivered(1);
+    expect(await messagesOf(subscriptionId)).toMatchObject([{ outcome: null, attempts: 2 }]);
+    await delivered(2);
+    expect(await messagesOf(subscriptionId)).toMatchObject([{ outcome: 'delivered', attempts: 2 }]);
+  });
+
+  test('are kept until they are sent, and then for six days after their end', async () => {
+    const { id } = await subscribe(aDevice());
+    const ended = (days: number) => `now() - interval '${days} days'`;
+    await messages(id, { next_attempt_at: `now() + interval '1 hour'`, expires_at: ended(9), attempts: '1' });
+    await messages(id, { outcome: `'delivered'`, expires_at: ended(5), attempts: '2' });
+    await messages(id, { outcome: `'delivered'`, expires_at: ended(7), attempts: '3' });
+    await inDatabase(world, (database) => database.write(purgePushMessages));
+    expect((await messagesOf(id)).map(({ attempts }) => attempts).toSorted()).toEqual([1, 2]);
+  });
+});
+
+test('the first devices of a deployment get one key, also at once', async () => {
+  await world.sql('update push_keys set is_current = false where is_current');
+  const keys = await Promise.all(Array.from({ length: 12 }, () => push().getPushPublicKey()));
+  expect(new Set(keys.map(({ publicKey }) => publicKey)).size).toBe(1);
 });
 
 secureTest('after a rotation a device keeps its key until it subscribes again', async () => {

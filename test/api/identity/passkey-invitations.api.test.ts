@@ -195,6 +195,8 @@ describe('an invitation ends', () => {
     }
     expect(await eventNamesOf(world, id)).toEqual(['passkey_invitation.created', 'passkey_invitation.revoked']);
     expect(await refusalOf(enrol(token))).toEqual([400, 'this invitation was revoked; ask for a new one']);
+    const begun = anybody().startEnrolment({ params: { token }, body: {} });
+    expect(await refusalOf(begun)).toEqual([400, 'this invitation was revoked; ask for a new one']);
     const used = await anInvitation(owner);
     await enrol(used.token);
     const refused = invitations().revokePasskeyInvitation({ params: { id: used.id as never } });
@@ -206,6 +208,8 @@ describe('an invitation ends', () => {
     expect(Date.parse(expiresAt) - Date.now()).toBeGreaterThan(71.9 * hour);
     await world.advance(100 * hour);
     expect((await read(token)).status).toBe('open');
+    const next = await anInvitation(owner, { expiresInHours: 72 });
+    expect(Date.parse(next.expiresAt) - Date.now()).toBeLessThanOrEqual(72 * hour);
     await world.sql('update passkey_invitations set expires_at = now() where id = $1', [id]);
     expect(await read(token)).toMatchObject({ status: 'expired', refusal: expect.stringMatching(/expired at/) });
     expect(await refusalOf(enrol(token))).toEqual([400, expect.stringMatching(/expired at/)]);

@@ -39,7 +39,12 @@ afterAll(async () => {
 });
 
 /** Decides while `meanwhile` happens after the facts were read; `times` it happens. */
-function authorizeWhile(payer: Payer, meanwhile: (turn: number) => Promise<unknown>, times = 1) {
+function authorizeWhile(
+  payer: Payer,
+  meanwhile: (turn: number) => Promise<unknown>,
+  times = 1,
+  over: Record<string, unknown> = {},
+) {
   let turn = 0;
   const authorize = authorizeCard({
     database: databaseOf(orm),
@@ -52,7 +57,7 @@ function authorizeWhile(payer: Payer, meanwhile: (turn: number) => Promise<unkno
       },
     },
   });
-  const message = authorizationMessage.parse(network.authorizationOf(payer));
+  const message = authorizationMessage.parse(network.authorizationOf(payer, over));
   const at = new Date();
   const cause = {
     causeId: `network:sandbox:${message.id}`,
@@ -105,33 +110,46 @@ const changes: [string, (payer: Payer) => string, string][] = [
   ],
 ];
 
-test.each(changes)('%s meanwhile: declined, and nothing is held', async (_, change, rule) => {
-  const payer = await aPayer(world, { fundsCents: 5_000, policy: { require_intent: true } });
-  await anIntent(world, payer);
-  const answer = await authorizeWhile(payer, () => world.sql(change(payer)));
-  expect(answer).toMatchObject({ decision: 'declined', rule });
-  expect(await balancesOf(world, payer)).toEqual({ available: 5_000, held: 0, receivable: 0 });
-  expect(await world.sql('select 1 from decisions where agent_id = $1', [payer.agentId])).toHaveLength(1);
-});
-
-test('the money is spent meanwhile: declined with the current figures', async () => {
-  const payer = await aPayer(world, { fundsCents: 2_000 });
-  const sibling = await aPayer(world, { owner: payer.owner, fundsCents: 0 });
-  await world.sql('update agents set wallet_id = $1 where id = $2', [payer.walletId, sibling.agentId]);
-  const answer = await authorizeWhile(payer, () => network.authorize(sibling));
-  expect(answer).toMatchObject({
-    decision: 'declined',
-    rule: 'insufficient_funds',
-    reason: 'available 7.50, asked 12.50',
+/** What names a simulation or a payment token is decided alone, in another function of the database. */
+describe.each([
+  ['in a batch', {}],
+  ['alone', { simulation: 'sim_none' }],
+])('%s', (_way, over) => {
+  test.each(changes)('%s meanwhile: declined, and nothing is held', async (_, change, rule) => {
+    const payer = await aPayer(world, { fundsCents: 5_000, policy: { require_intent: true } });
+    await anIntent(world, payer);
+    const answer = await authorizeWhile(payer, () => world.sql(change(payer)), 1, over);
+    expect(answer).toMatchObject({ decision: 'declined', rule });
+    expect(await balancesOf(world, payer)).toEqual({ available: 5_000, held: 0, receivable: 0 });
+    expect(await world.sql('select 1 from decisions where agent_id = $1', [payer.agentId])).toHaveLength(1);
   });
-});
 
-test('the agent spends meanwhile: evaluated again, and approved within the limits', async () => {
-  const payer = await aPayer(world, { policy: { daily_limit_cents: 2_500 } });
-  expect(await authorizeWhile(payer, () => network.authorize(payer))).toMatchObject({ decision: 'approved' });
-  expect(await authorizeWhile(payer, async () => undefined)).toMatchObject({
-    decision: 'declined',
-    rule: 'daily_limit',
+  test('the money is spent meanwhile: declined with the current figures', async () => {
+    const payer = await aPayer(world, { fundsCents: 2_000 });
+    const sibling = await aPayer(world, { owner: payer.owner, fundsCents: 0 });
+    await world.sql('update agents set wallet_id = $1 where id = $2', [payer.walletId, sibling.agentId]);
+    const answer = await authorizeWhile(payer, () => network.authorize(sibling), 1, over);
+    expect(answer).toMatchObject({
+      decision: 'declined',
+      rule: 'insufficient_funds',
+      reason: 'available 7.50, asked 12.50',
+    });
+  });
+
+  test('the agent spends meanwhile what the limit has room for: declined', async () => {
+    const payer = await aPayer(world, { policy: { daily_limit_cents: 2_499 } });
+    const answer = await authorizeWhile(payer, () => network.authorize(payer), 1, over);
+    expect(answer).toMatchObject({ decision: 'declined', rule: 'daily_limit' });
+  });
+
+  test('the agent spends meanwhile: evaluated again, and approved within the limits', async () => {
+    const payer = await aPayer(world, { policy: { daily_limit_cents: 2_500 } });
+    const spending = authorizeWhile(payer, () => network.authorize(payer), 1, over);
+    expect(await spending).toMatchObject({ decision: 'approved' });
+    expect(await authorizeWhile(payer, async () => undefined, 1, over)).toMatchObject({
+      decision: 'declined',
+      rule: 'daily_limit',
+    });
   });
 });
 

@@ -9,6 +9,7 @@ import { type LimitName, limits } from '../../../src/platform/limits.ts';
 import { eventNamesOf } from '../../support/events.ts';
 import { anIntent, aPayer, networkOf, type Payer } from '../../support/payments-world.ts';
 import { businessNow, startWorld, type World } from '../../support/world.ts';
+import { aDevice } from '../delivery/push-subscriptions.samples.ts';
 
 let world: World;
 let network: ReturnType<typeof networkOf>;
@@ -54,6 +55,8 @@ const creations: readonly [LimitName, Creation, number][] = [
     0,
   ],
   ['challenges', (payer) => post(payer, '/passkeys/register/options', { name: 'one' }), 0],
+  ['devices', (payer) => post(payer, '/push-subscriptions', aDevice()), 0],
+  ['passkey_invitations', (payer, n) => post(payer, '/passkeys/invitations', { name: `person ${n}` }), 0],
 ];
 
 /** `existing`: how many the payer has from the beginning. */

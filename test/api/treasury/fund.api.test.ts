@@ -98,6 +98,18 @@ describe('from outside', () => {
     expect(await wallets().getWalletBalance({ params: { id: first.walletId } })).toMatchObject({ availableEuros: 6 });
   });
 
+  test('a key is free for another funding after a day', async () => {
+    const headers = { 'Idempotency-Key': 'fund-tomorrow' };
+    const ask = () => funds().fundWallet({ body: { amountEuros: 5 }, headers });
+    const first = await ask();
+    await world.sql(`update idempotency set reserved_at = now() - interval '24 hours' where owner_id = $1`, [
+      owner.ownerId,
+    ]);
+    const second = await ask();
+    expect(second.id).not.toBe(first.id);
+    expect(await ask()).toEqual(second);
+  });
+
   test('a first funding that is refused leaves no customer, no wallet and no event behind', async () => {
     const headers = { 'Idempotency-Key': 'used-before' };
     await owner.client(fundArea).fundWallet({ body: { amountEuros: 1 }, headers });

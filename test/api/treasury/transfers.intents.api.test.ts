@@ -107,6 +107,15 @@ describe('a transfer to a bank account', () => {
     expect(run?.due).not.toBeNull();
   });
 
+  test('that is cancelled does not begin the cooldown', async () => {
+    const { payer, declare, pay } = await aBuyer({ cooldown_minutes: 10 });
+    const [one, other] = [await declare(), await declare()];
+    const { id } = await pay(one);
+    await expect(pay(other)).rejects.toEqual(refusal(403, /refused by cooldown/));
+    await payer.owner.client(transfersArea).cancelTransfer({ params: { id: id as never }, body: {} });
+    expect(await pay(other)).toMatchObject({ amountEuros: 20 });
+  });
+
   test('is refused where it does not fit its intent', async () => {
     const { payer, declare, pay, target, transfers } = await aBuyer({ amount_tolerance_percent: 10 });
     const intentId = await declare(20, { expectedMerchant: payeeName });

@@ -11,16 +11,19 @@ export const isolationFaults: readonly Fault[] = [
         from: 'if (row === null || row.ownerId !== own.ownerId) throw notFound(noun, id);',
         to: 'if (row === null) throw notFound(noun, id);',
         harm: 'an owner reads and changes another owner’s records',
+        tests: ['test/api/spending/evidence.api'],
       },
       {
         from: 'if (own.agentId !== undefined && row.agentId !== own.agentId) {',
         to: 'if (own.agentId !== undefined && row.agentId != null && row.agentId !== own.agentId) {',
         harm: 'an agent’s token reaches records of the owner',
+        tests: ['test/api/treasury/transfers.agents', 'test/api/every-operation'],
       },
       {
         from: "const agentOf = ({ caller }: Call): Id<'agent'> | undefined => (caller.kind === 'agent' ? caller.agentId : undefined);",
         to: "const agentOf = ({ caller }: Call): Id<'agent'> | undefined => (caller.kind === 'agent' && caller.scopes.includes('*') ? caller.agentId : undefined);",
         harm: 'an agent’s token with few scopes reaches every agent of its owner',
+        tests: ['test/api/spending/evidence.api', 'test/api/every-operation'],
       },
     ],
   ),
@@ -33,12 +36,13 @@ export const isolationFaults: readonly Fault[] = [
         from: 'if (own.agentId === undefined || own.agentId === agentId) return undefined;',
         to: 'return undefined;',
         harm: 'an agent filters a list by another agent',
+        tests: ['test/api/spending/policies/policy-versions', 'test/api/every-list', 'test/api/every-operation'],
       },
       {
         from: 'return Array.isArray(inner) ? inner : [inner];',
         to: 'return Array.isArray(inner) ? inner.slice(0, 1) : [inner];',
         harm: 'only the first id of a list is compared with its owner',
-        tests: ['test/api/every-operation', 'test/api/treasury/transfers'],
+        tests: ['test/api/treasury/transfers.api', 'test/api/every-operation'],
       },
     ],
   ),
@@ -69,18 +73,20 @@ export const isolationFaults: readonly Fault[] = [
         from: "if (!credentials.dashboard(secret, client)) throw new DomainError('unauthenticated', 'wrong dashboard secret');",
         to: 'credentials.dashboard(secret, client);',
         harm: 'any secret opens the dashboard',
+        tests: ['test/api/platform/dashboard'],
       },
       {
         from: 'if (!kinds.includes(caller.kind)) {',
         to: "if (!kinds.includes(caller.kind) && caller.kind !== 'agent') {",
         harm: 'an agent’s token does what only its owner may',
+        tests: ['test/api/identity/agent-tokens', 'test/api/every-operation'],
       },
     ],
   ),
   ...faultsIn(
     'isolation',
     'src/http/client-address.ts',
-    ['test/api/platform/edge', 'test/api/security/limits'],
+    ['test/api/platform/dashboard', 'test/api/platform/edge', 'test/api/security'],
     [
       {
         from: 'if (socket === undefined || forwarded === undefined || !isTrusted(socket, trusted)) return socket;',
@@ -91,14 +97,14 @@ export const isolationFaults: readonly Fault[] = [
         from: "address.toNormalizedString().split(':').slice(0, 4).join(':')",
         to: 'address.toNormalizedString()',
         harm: 'one IPv6 client has as many limits as it has addresses',
-        tests: ['test/api/platform/edge', 'test/api/security/limits', 'test/rules/identity/dashboard-secret'],
+        tests: ['test/rules/identity/dashboard-secret', 'test/api/platform/edge'],
       },
     ],
   ),
   ...faultsIn(
     'isolation',
     'src/http/failure-limit.ts',
-    ['test/rules/identity/dashboard-secret', 'test/api/security'],
+    ['test/rules/identity/dashboard-secret'],
     [
       {
         from: 'if (recent !== undefined && recent.count >= failuresPerMinute)',

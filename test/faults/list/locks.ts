@@ -1,7 +1,7 @@
 /** Faults in locks and in what a repeat or a race relies on. @module */
 import { type Fault, faultsIn } from '../fault.ts';
 
-const stale = ['test/api/payments/stale-facts', 'test/api/payments/authorizations', 'test/api/payments/decision-sql'];
+const stale = ['test/api/payments/stale-facts'];
 
 export const lockFaults: readonly Fault[] = [
   ...faultsIn('locks', 'src/db/functions/apply-authorization.sql', stale, [
@@ -127,7 +127,7 @@ export const lockFaults: readonly Fault[] = [
   ...faultsIn(
     'locks',
     'src/db/functions/lock-accounts.sql',
-    ['test/ledger'],
+    ['test/ledger/posting', 'test/ledger/least-privilege', 'test/ledger/killed'],
     [
       {
         from: "perform 1 from ledger_accounts a where a.name = any(v_new) and (a.name like 'owner:%') = v_is_receivable\n      order by a.name for no key update;",
@@ -144,7 +144,7 @@ export const lockFaults: readonly Fault[] = [
   ...faultsIn(
     'locks',
     'src/db/functions/fund-plainly.sql',
-    ['test/ledger/funding-batches', 'test/api/treasury/fund', 'test/ledger/stopped-batches'],
+    ['test/ledger/funding-batches', 'test/api/treasury/fund.api', 'test/ledger/stopped-batches'],
     [
       {
         from: 'perform from ledger_accounts a where a.name = any(v_names) order by a.name for no key update;',
@@ -212,6 +212,18 @@ export const lockFaults: readonly Fault[] = [
         from: "gone?.addEventListener('abort', giveUp, { once: true });",
         to: '',
         harm: 'what a client that left was waiting for is written nevertheless',
+      },
+    ],
+  ),
+  ...faultsIn(
+    'locks',
+    'src/platform/assert-limit.ts',
+    ['test/api/security/limits.api'],
+    [
+      {
+        from: "if (!isLocked) await runSql(tx, 'select lock_limit($1, $2, $3)', [limitNames[0], ownerId, subject]);",
+        to: 'void isLocked;',
+        harm: 'two creations at once pass a limit that has room for one',
       },
     ],
   ),

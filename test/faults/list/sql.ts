@@ -2,18 +2,13 @@
 import { type Fault, faultsIn } from '../fault.ts';
 
 const counters = 'src/db/functions/spending-counters.sql';
-const decisions = ['test/api/payments/decision', 'test/api/payments/authorizations', 'test/api/payments/stale-facts'];
+const decisions = ['test/api/payments/authorizations', 'test/api/payments/stale-facts', 'test/api/payments/decision-'];
 
 export const sqlFaults: readonly Fault[] = [
   ...faultsIn(
     'sql',
     counters,
-    [
-      'test/api/payments/history',
-      'test/api/spending/spending-races',
-      'test/api/cards',
-      'test/api/treasury/transfers.agents',
-    ],
+    ['test/api/payments/spending-counters'],
     [
       {
         from: "filter (where d.day = (p_at at time zone 'UTC')::date), 0)::bigint as today,",
@@ -29,12 +24,13 @@ export const sqlFaults: readonly Fault[] = [
         from: 'select coalesce((select array_append(c.earlier_card_ids, c.id) from cards c where c.id = p_card), array[p_card]) as ids',
         to: 'select array[p_card] as ids',
         harm: 'a card that is replaced gets its limits anew',
+        tests: ['test/api/cards/card-rotate'],
       },
       {
         from: "and x.status not in ('failed', 'denied', 'cancelled') order by x.created_at desc limit 1",
         to: 'order by x.created_at desc limit 1',
         harm: 'a transfer that was refused begins the cooldown',
-        tests: ['test/api/treasury/transfers.agents', 'test/api/treasury/transfers.intents'],
+        tests: ['test/api/treasury/transfers.intents'],
       },
       {
         from: '      and i.transfer_id is null\n      -- One that an open machine payment',
@@ -72,7 +68,7 @@ export const sqlFaults: readonly Fault[] = [
   ...faultsIn(
     'sql',
     'src/db/functions/atomic-writes.sql',
-    ['test/ledger/funding-batches', 'test/api/treasury/fund.api'],
+    ['test/api/treasury/fund.api', 'test/ledger/funding-batches'],
     [
       {
         from: "where k.reserved_at > now() - interval '24 hours'\n$$;",
@@ -94,25 +90,26 @@ export const sqlFaults: readonly Fault[] = [
       {
         from: 'select workflow, owner_id, greatest(1, most / count(*) over (partition by workflow)) as most from owners',
         to: 'select workflow, owner_id, most from owners',
-        harm: 'an owner with many due runs keeps all others waiting',
+        harm: 'a batch has many times the rows that it is to have, and their claims run out',
+        tests: ['test/workflows/operator/relay-fairness'],
       },
       {
         from: "v_take := 'wanted_wake = false, waking_until = ' || v_lease || ', ' || v_note_rescue;",
         to: "v_take := 'wanted_wake = false, waking_until = null, ' || v_note_rescue;",
         harm: 'a wake whose sender dies is lost',
+        tests: ['test/workflows/operator/relay-wakes'],
       },
     ],
   ),
   ...faultsIn(
     'sql',
     'src/db/functions/purge-audit-addresses.sql',
-    ['test/api/oversight', 'test/ledger/life'],
+    ['test/ledger/least-privilege'],
     [
       {
         from: "least(p_before, now() + make_interval(secs => offset_ms / 1000.0) - interval '90 days')",
         to: 'p_before',
         harm: 'client addresses of young audit rows are erased',
-        tests: ['test/ledger/least-privilege', 'test/api/oversight', 'test/api/platform'],
       },
     ],
   ),

@@ -35,8 +35,15 @@ let sent: string[];
 let isAway: boolean;
 /** Runs within the transaction of `markSample`. */
 let duringMark: () => Promise<void>;
-let act: () => void;
+let act: () => void | Promise<void>;
+/** The answer shows the row as it was before. */
+let isActLate: boolean;
 let send: () => Promise<void>;
+/** After the row was read, and before it is answered. */
+let afterRead: () => Promise<void>;
+/** Before a decision is carried out. */
+let beforeDecision: (decision: string) => Promise<void>;
+let decided: string[];
 
 const change = (fields: Partial<Omit<typeof row, 'version'>>): void => {
   row = { ...row, ...fields, version: row.version + 1 };
@@ -49,10 +56,21 @@ const stateOf = (): SampleState => ({
   view: { status: row.status },
 });
 const activities: SampleActivities = {
-  readSample: async () => stateOf(),
+  readSample: async () => {
+    const state = stateOf();
+    await afterRead();
+    return state;
+  },
   actOnSample: async () => {
     acts += 1;
-    act();
+    const before = stateOf();
+    await act();
+    return isActLate ? before : stateOf();
+  },
+  decideSample: async (_id, { decision }) => {
+    await beforeDecision(decision);
+    decided.push(decision);
+    if (decided.length === 2) change({ status: 'settled' });
     return stateOf();
   },
   callForSample: async () => {
@@ -105,15 +123,18 @@ afterAll(async () => {
 });
 beforeEach(() => {
   row = { version: 1, status: 'open', dueInMs: undefined };
-  [acts, calls, causes, sent, isAway] = [0, 0, [], [], false];
+  [acts, calls, causes, sent, isAway, isActLate] = [0, 0, [], [], false, false];
   duringMark = async () => undefined;
   act = () => undefined;
   send = async () => undefined;
+  afterRead = async () => undefined;
+  beforeDecision = async () => undefined;
+  decided = [];
 });
 
 /** The handle names no run: it is always the newest. */
 async function started(
-  workflow: 'stepping' | 'waiting' | 'sending' | 'repeating',
+  workflow: 'stepping' | 'waiting' | 'sending' | 'repeating' | 'deciding',
   typedSearchAttributes = new TypedSearchAttributes(),
 ): Promise<WorkflowHandle> {
   count += 1;
@@ -139,16 +160,35 @@ async function timersOf(handle: WorkflowHandle): Promise<number[]> {
   });
 }
 /** The first attempt fails, so that the step becomes an ordinary activity, beside which signals enter the history. */
-function heldMark(): { readonly begun: Promise<void>; release: () => void } {
+function heldOnce() {
   const [begun, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   let attempts = 0;
-  duringMark = async () => {
+  const hold = async (): Promise<void> => {
     attempts += 1;
     if (attempts === 1) throw new Error('the database is unavailable');
+    if (attempts > 2) return;
     begun.resolve();
     await released.promise;
   };
-  return { begun: begun.promise, release: released.resolve };
+  return { hold, begun: begun.promise, release: released.resolve };
+}
+function heldMark() {
+  const held = heldOnce();
+  duringMark = held.hold;
+  return held;
+}
+type HistoryEvent = NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory']>>['events']>[number];
+const isSignal = (event: HistoryEvent): boolean => event.workflowExecutionSignaledEventAttributes != null;
+/** The run has taken all that came before: nothing is under way in its newest workflow task. */
+async function hasTaken(handle: WorkflowHandle, isTaken: (event: HistoryEvent) => boolean, count = 1): Promise<void> {
+  await eventually(
+    async () => (await handle.fetchHistory()).events ?? [],
+    (events) => {
+      const last = events.findLastIndex(isTaken);
+      const isThere = events.filter(isTaken).length >= count;
+      return isThere && events.slice(last).some((event) => event.workflowTaskCompletedEventAttributes != null);
+    },
+  );
 }
 
 test('`step`: an outside call that is repeated without end continues as new, and ends in the next run', async () => {
@@ -230,6 +270,61 @@ test('`wait`: a due time that stays due is acted on again after 1 s, 2 s and 4 s
   expect(await handle.result()).toEqual({ status: 'settled' });
   expect(acts).toBe(4);
   expect(await timersOf(handle)).toEqual([1_000, 2_000, 4_000]);
+});
+
+test('`wait`: a due time that lies ahead is acted on when it has passed', async () => {
+  row.dueInMs = 300;
+  afterRead = async () => {
+    row.dueInMs = -1;
+  };
+  act = () => change({ status: 'settled' });
+  const handle = await started('waiting');
+  expect(await handle.result()).toEqual({ status: 'settled' });
+  expect([acts, await timersOf(handle)]).toEqual([1, [300]]);
+});
+
+test('a wake that comes while the row is read is not lost: the row is read again', async () => {
+  const read = heldOnce();
+  afterRead = read.hold;
+  const handle = await started('waiting');
+  await read.begun;
+  change({ status: 'settled' });
+  await handle.signal('wake');
+  await hasTaken(handle, isSignal);
+  read.release();
+  expect(await handle.result()).toEqual({ status: 'settled' });
+});
+
+test('a late answer of an activity does not replace what was read after it', async () => {
+  row.dueInMs = -5_000;
+  const acting = heldOnce();
+  act = acting.hold;
+  isActLate = true;
+  const handle = await started('waiting');
+  await acting.begun;
+  change({ dueInMs: undefined });
+  await handle.signal('wake');
+  await hasTaken(handle, isSignal);
+  acting.release();
+  await hasTaken(handle, (event) => event.activityTaskCompletedEventAttributes != null);
+  change({ status: 'settled' });
+  await handle.signal('wake');
+  expect(await handle.result()).toEqual({ status: 'settled' });
+  // An older state would be due still, and be asked for again after a second.
+  expect(await timersOf(handle)).toEqual([]);
+});
+
+test('two decisions are carried out one after the other, in their order', async () => {
+  const held = heldOnce();
+  beforeDecision = (decision) => (decision === 'approve' ? held.hold() : Promise.resolve());
+  const handle = await started('deciding');
+  await handle.signal('decide', { decision: 'approve', by: 'Anna' });
+  await held.begun;
+  await handle.signal('decide', { decision: 'deny', by: 'Bob' });
+  await hasTaken(handle, isSignal, 2);
+  held.release();
+  expect(await handle.result()).toEqual({ status: 'settled' });
+  expect(decided).toEqual(['approve', 'deny']);
 });
 
 test('`once`: a history that becomes long between `mark` and `send` does not leave the call unsent', async () => {

@@ -165,6 +165,7 @@ const effects: Readonly<Record<keyof SampleActivities, (row: Row, causeId: strin
     change(row, { status: 'settled', dueAtMs: undefined });
     return stateOf(row);
   },
+  decideSample: stateOf, // No workflow of this file takes decisions.
 };
 
 function aRow(workflow: Row['workflow']): Row {

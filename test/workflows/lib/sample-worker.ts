@@ -15,6 +15,7 @@ const names = [
   'callForSample',
   'markSample',
   'sendSample',
+  'decideSample',
 ] as const satisfies readonly (keyof SampleActivities)[];
 
 const onRows =

@@ -1,5 +1,6 @@
 /** Workflows of a made-up row, one for each step of `followRow`, for the tests of the skeleton. @module */
 import { condition, defineSignal, setHandler } from '@temporalio/workflow';
+import type { Decision } from '../../../src/domains/identity/approvals/decision.messages.ts';
 import type { RowState } from '../../../src/kernel/row-state.ts';
 import { type FollowedRun, followRow, type RunInput } from '../../../workflows/lib/follow-row.ts';
 import { whileRepeated } from '../../../workflows/lib/problem.ts';
@@ -14,12 +15,14 @@ export type SampleActivities = {
   markSample(id: string, causeId: string): Promise<MarkedSample>;
   callForSample(id: string): Promise<SampleState>;
   sendSample(id: string, causeId: string): Promise<SampleState>;
+  decideSample(id: string, decision: Decision): Promise<SampleState>;
 };
 
-const { readSample, actOnSample, markSample } = databaseSteps<SampleActivities>()({
+const { readSample, actOnSample, markSample, decideSample } = databaseSteps<SampleActivities>()({
   readSample: 'Reading the sample',
   actOnSample: 'Acting on a due time',
   markSample: 'Noting that the call is about to be made',
+  decideSample: 'Carrying out a decision',
 });
 const { callForSample } = outboundSteps<SampleActivities>()({ callForSample: 'Calling, which may be repeated' });
 const { sendSample } = onceSteps<SampleActivities>()({ sendSample: 'Calling, which must not be repeated' });
@@ -37,6 +40,12 @@ export const stepping = (input: RunInput): Promise<SampleView> =>
 
 export const waiting = (input: RunInput): Promise<SampleView> =>
   followRow(sampleRun, input, ({ wait }) => wait('settled', { next: actOnSample }));
+
+/** Waits for decisions of people. */
+export const deciding = (input: RunInput): Promise<SampleView> =>
+  followRow({ ...sampleRun, decide: { carryOut: decideSample, refuse: () => undefined } }, input, ({ wait }) =>
+    wait('settled'),
+  );
 
 export const sending = (input: RunInput): Promise<SampleView> =>
   followRow(sampleRun, input, ({ once }) =>

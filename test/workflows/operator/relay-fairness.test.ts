@@ -56,6 +56,17 @@ describe('shares', () => {
     expect(owners.size).toBe(201);
   });
 
+  test('two owners share the rows of a batch, which has no more than it is to have', async () => {
+    for (const ownerId of ['own_a', 'own_b']) await world.rows('cardLifecycle', ownerId, 50, wanted);
+    const claimed = await world.sql(
+      `select owner_id as owner, count(*)::int as rows from claim_runs('wakes', 32, '{}', '{}', now()) group by 1 order by 1`,
+    );
+    expect(claimed).toEqual([
+      { owner: 'own_a', rows: 16 },
+      { owner: 'own_b', rows: 16 },
+    ]);
+  });
+
   test('one type and owner alone has the whole batch, and all passes together reach each row once', async () => {
     await world.rows('cardLifecycle', 'own_a', 200, wanted);
     const relay = world.relay();
