@@ -24,6 +24,8 @@ export type Fault = {
   readonly harm: string;
   /** Patterns of test files, as Jest takes them, the one that should notice first. At least one test has to fail. */
   readonly tests: readonly string[];
+  /** A part of the name of the test that notices it, as Jest takes it; absent: all tests of these files run. */
+  readonly named?: string;
   /** Of a fault that no test can notice: why no caller, owner or operator can notice it either. */
   readonly harmless?: string;
 };

@@ -30,17 +30,17 @@ async function copyOfTree(): Promise<string> {
 }
 
 /** Of one pattern after the other, until one notices the fault. */
-async function testsIn(copy: string, patterns: readonly string[]): Promise<Outcome> {
+async function testsIn(copy: string, patterns: readonly string[], named: readonly string[]): Promise<Outcome> {
   const [pattern, ...others] = patterns;
-  const outcome = pattern === undefined ? 'did not run' : await testsOf(copy, pattern);
-  return outcome === 'missed' && others.length > 0 ? testsIn(copy, others) : outcome;
+  const outcome = pattern === undefined ? 'did not run' : await testsOf(copy, [...named, pattern]);
+  return outcome === 'missed' && others.length > 0 ? testsIn(copy, others, named) : outcome;
 }
 
-async function testsOf(copy: string, pattern: string): Promise<Outcome> {
+async function testsOf(copy: string, asked: readonly string[]): Promise<Outcome> {
   const file = join(copy, 'report.json');
   await rm(file, { force: true });
   const jest = ['--disable-warning=ExperimentalWarning', 'node_modules/jest/bin/jest.js'];
-  const child = spawn(process.execPath, [...jest, '--json', `--outputFile=${file}`, pattern], {
+  const child = spawn(process.execPath, [...jest, '--json', `--outputFile=${file}`, ...asked], {
     cwd: copy,
     stdio: 'ignore',
   });
@@ -58,14 +58,14 @@ async function testsOf(copy: string, pattern: string): Promise<Outcome> {
   return 'missed';
 }
 
-async function plant(copy: string, { file, from, to, tests }: Fault): Promise<Outcome> {
+async function plant(copy: string, { file, from, to, tests, named }: Fault): Promise<Outcome> {
   const path = join(copy, file);
   const clean = await readFile(path, 'utf8').catch(() => '');
   if (clean.split(from).length !== 2) return 'does not fit';
   try {
     // Not `replace` with a text: `$` means something in it.
     await writeFile(path, clean.split(from).join(to));
-    return await testsIn(copy, tests);
+    return await testsIn(copy, tests, named === undefined ? [] : [`--testNamePattern=${named}`]);
   } finally {
     await writeFile(path, clean);
   }

@@ -119,6 +119,10 @@ describe('using', () => {
       message: expect.stringContaining('agents.read'),
     });
     expect(await statusOf(narrow.client(agentsArea).getAgentWallet({ params }))).toBe(200);
+    const sibling = { id: (await anAgent(owner)).id };
+    for (const token of [wide, narrow]) {
+      expect(await statusOf(token.client(agentsArea).getAgentWallet({ params: sibling }))).toBe(403);
+    }
     const tokens = wide.client(agentTokensArea);
     const asked = [
       tokens.createAgentToken({ params, body: {} }),

@@ -23,7 +23,7 @@ export const isolationFaults: readonly Fault[] = [
         from: "const agentOf = ({ caller }: Call): Id<'agent'> | undefined => (caller.kind === 'agent' ? caller.agentId : undefined);",
         to: "const agentOf = ({ caller }: Call): Id<'agent'> | undefined => (caller.kind === 'agent' && caller.scopes.includes('*') ? caller.agentId : undefined);",
         harm: 'an agent’s token with few scopes reaches every agent of its owner',
-        tests: ['test/api/spending/evidence.api', 'test/api/every-operation'],
+        tests: ['test/api/identity/agent-tokens', 'test/api/every-operation'],
       },
     ],
   ),
@@ -36,7 +36,7 @@ export const isolationFaults: readonly Fault[] = [
         from: 'if (own.agentId === undefined || own.agentId === agentId) return undefined;',
         to: 'return undefined;',
         harm: 'an agent filters a list by another agent',
-        tests: ['test/api/spending/policies/policy-versions', 'test/api/every-list', 'test/api/every-operation'],
+        tests: ['test/api/treasury/transfers.agents', 'test/api/every-operation'],
       },
       {
         from: 'return Array.isArray(inner) ? inner : [inner];',

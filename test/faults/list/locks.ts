@@ -224,6 +224,7 @@ export const lockFaults: readonly Fault[] = [
         from: "if (!isLocked) await runSql(tx, 'select lock_limit($1, $2, $3)', [limitNames[0], ownerId, subject]);",
         to: 'void isLocked;',
         harm: 'two creations at once pass a limit that has room for one',
+        named: 'of 40 agent_tokens',
       },
     ],
   ),

@@ -108,4 +108,21 @@ export const moneyFaults: readonly Fault[] = [
       },
     ],
   ),
+  ...faultsIn(
+    'money',
+    'src/domains/treasury/ledger/ledger.rules.ts',
+    ['test/rules/treasury/ledger.rules', 'test/ledger/settling'],
+    [
+      {
+        from: '[available(restTo), left, receivable(ownerId)],',
+        to: '[available(restTo), left],',
+        harm: 'what a final clearing gives back of a hold does not settle what is owed',
+      },
+      {
+        from: '[available(restTo), amountCents, receivable(ownerId)],',
+        to: '[available(restTo), amountCents],',
+        harm: 'what a reversal gives back does not settle what is owed',
+      },
+    ],
+  ),
 ];

@@ -185,4 +185,33 @@ export const rulesFaults: readonly Fault[] = [
       },
     ],
   ),
+  ...faultsIn(
+    'rules',
+    'src/domains/delivery/webhooks/webhook.rules.ts',
+    ['test/rules/delivery/webhook.rules'],
+    [
+      {
+        from: 'if (failingMs < failingUntilDisabledMs) return undefined;',
+        to: '',
+        harm: 'a webhook is disabled after twenty failures of one hour',
+      },
+      {
+        from: 'failingSince: health.failingSince ?? now,',
+        to: 'failingSince: now,',
+        harm: 'a webhook whose receiver is gone is never disabled',
+      },
+    ],
+  ),
+  ...faultsIn(
+    'rules',
+    'src/domains/delivery/webhooks/endpoint.rules.ts',
+    ['test/rules/delivery/endpoint.rules'],
+    [
+      {
+        from: 'const places = isProbed(facts.timeoutsInRow) ? 1 : perReceiver;',
+        to: 'const places = perReceiver;',
+        harm: 'a receiver that only times out gets as many requests as one that answers',
+      },
+    ],
+  ),
 ];

@@ -1,7 +1,7 @@
 /** Faults in workflows and the relay that starts and wakes them. @module */
 import { type Fault, faultsIn } from '../fault.ts';
 
-const lib = ['test/workflows/lib'];
+const lib = ['test/workflows/lib/follow-row'];
 
 export const workflowFaults: readonly Fault[] = [
   ...faultsIn('workflows', 'workflows/lib/follow-row.ts', lib, [
@@ -9,37 +9,43 @@ export const workflowFaults: readonly Fault[] = [
       from: 'this.#isStale = false; // Before the read, so that a wake during it is not lost.\n      this.#take(await this.#run.refresh(this.#id));',
       to: 'this.#take(await this.#run.refresh(this.#id));\n      this.#isStale = false;',
       harm: 'a wake that comes while the row is read is lost',
+      named: 'a wake that comes while',
     },
     {
       from: 'if (this.#latest !== undefined && state.version < this.#latest.version) return;',
       to: '',
       harm: 'a late answer of an activity shows, and acts on, an older state',
+      named: 'a late answer',
     },
     {
       from: 'maySend = !marked.mayHaveSent;',
       to: 'maySend = true;',
       harm: 'a payment that may have been sent is sent again',
+      named: 'a history that becomes long',
     },
     {
       from: '{ isPartOfOnce: true, mayStayUnknown: true });',
       to: '{ isPartOfOnce: true });',
       harm: 'a sending without an answer fails the run instead of asking',
+      named: 'a call without an answer',
     },
     {
       from: 'if (latest.final) throw rowIsFinal;',
       to: '',
       harm: 'the run of a denied transfer never ends',
+      named: 'finds final',
     },
     {
       from: 'if (!hasChanged()) this.#isStale = true; // The time has passed.',
       to: '',
       harm: 'a deadline that passes is not acted on',
+      named: 'lies ahead',
     },
     {
       from: 'return this.#oneDecisionAtATime(async () => {',
       to: 'return (async (work: () => Promise<View>) => work())(async () => {',
       harm: 'two decisions of one moment interleave',
-      tests: ['test/workflows/lib', 'test/workflows/operator/operator'],
+      named: 'two decisions',
     },
   ]),
   ...faultsIn(
@@ -59,18 +65,13 @@ export const workflowFaults: readonly Fault[] = [
       },
     ],
   ),
-  ...faultsIn(
-    'workflows',
-    'workflows/lib/steps.ts',
-    ['test/workflows/messages/local-activities', 'test/workflows/lib'],
-    [
-      {
-        from: 'schedules nothing more.\n        return whileRepeated(() => untilDone(...input));',
-        to: 'schedules nothing more.\n        throw error;',
-        harm: 'a fault of PostgreSQL ends a run',
-      },
-    ],
-  ),
+  ...faultsIn('workflows', 'workflows/lib/steps.ts', lib, [
+    {
+      from: 'schedules nothing more.\n        return whileRepeated(() => untilDone(...input));',
+      to: 'schedules nothing more.\n        throw error;',
+      harm: 'a fault of PostgreSQL ends a run',
+    },
+  ]),
   ...faultsIn(
     'workflows',
     'workflows/treasury/bank-transfer.workflow.ts',

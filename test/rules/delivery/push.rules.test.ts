@@ -35,6 +35,15 @@ test('every answer has one outcome, and a retry lies in the future and before th
   );
 });
 
+test('of all answers only 404 and 410 end a subscription, and only those of the 200s are a delivery', () => {
+  const every = Array.from({ length: 500 }, (_, n) => 100 + n);
+  const statusesOf = (kind: string) =>
+    every.filter((status) => pushOutcome({ status, retryAfter: null }, message(1), now).kind === kind);
+  expect(statusesOf('gone')).toEqual([404, 410]);
+  expect(statusesOf('delivered')).toEqual(every.filter((status) => status >= 200 && status < 300));
+  expect(statusesOf('retry')).toEqual(every.filter((status) => status === 408 || status === 429 || status >= 500));
+});
+
 test('the gaps grow from a minute to an hour, and a later time of the service counts', () => {
   const gaps = [1, 2, 3, 4, 9].map((attempts) => {
     const outcome = pushOutcome({ status: 503, retryAfter: null }, message(attempts), now);

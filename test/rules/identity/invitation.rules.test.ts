@@ -14,10 +14,11 @@ import {
 
 const instant = fc.integer({ min: 0, max: 10 }).map((ms) => new Date(ms));
 const passkeyId = fc.constantFrom('psk_a', 'psk_b');
+/** Every second one is neither revoked nor used, because only those that are open enrol. */
 const invitation: fc.Arbitrary<InvitationState> = fc.record({
   expiresAt: instant,
-  revokedAt: fc.option(instant),
-  passkeyId: fc.option(passkeyId),
+  revokedAt: fc.option(instant, { freq: 1 }),
+  passkeyId: fc.option(passkeyId, { freq: 1 }),
   vouchedBy: fc.option(passkeyId),
 });
 const enrolled = fc.subarray(['psk_a', 'psk_b', 'psk_c']).map((ids) => ids.map((id) => ({ id })));
@@ -31,6 +32,15 @@ test('it enrols exactly while it is neither used, revoked nor expired, and no pa
       expect(invitationStatus(of, now) === 'open').toBe(isOpen);
     }),
   );
+});
+
+test('an open one that a passkey confirmed enrols nothing once that passkey is gone and another one is enrolled', () => {
+  const open = { expiresAt: new Date(10), revokedAt: null, passkeyId: null, vouchedBy: 'psk_a' };
+  const now = new Date(5);
+  expect(whyNotEnrol(open, [{ id: 'psk_a' }, { id: 'psk_b' }], now)).toBeUndefined();
+  expect(whyNotEnrol(open, [{ id: 'psk_b' }], now)).toMatch(/no passkey that is enrolled now has confirmed/);
+  expect(whyNotEnrol({ ...open, vouchedBy: null }, [{ id: 'psk_b' }], now)).toMatch(/has confirmed/);
+  expect(whyNotEnrol({ ...open, vouchedBy: null }, [], now)).toBeUndefined();
 });
 
 test('what has enrolled a passkey stays that, and is not revoked', () => {
