@@ -62,7 +62,8 @@ export type Idempotency = {
   purge(): Promise<number>;
 };
 
-const leaseMs = 60_000;
+/** How long a request that lost its process keeps its key to itself. */
+const defaultLeaseMs = 60_000;
 const againMs = 500;
 /** How long a request is answered again under its key. */
 export const retentionHours = 24;
@@ -91,7 +92,7 @@ const selectRow = `select caller_kind, method, path, request_hash, status, body,
 const assignCallerKind = `update idempotency set caller_kind = $2
   where owner_id = $1 and caller_kind = '' and agent_id = $3 and key = $4`;
 
-export function createIdempotency(database: Database, vault: Vault): Idempotency {
+export function createIdempotency(database: Database, vault: Vault, leaseMs = defaultLeaseMs): Idempotency {
   const keyOf = ({ ownerId, callerKind, agentId, key }: RequestKey) => [ownerId, callerKind, agentId, key];
 
   const find = async (request: RequestKey) => {
@@ -113,11 +114,13 @@ export function createIdempotency(database: Database, vault: Vault): Idempotency
   };
 
   const release: Idempotency['release'] = (request, { leaseToken }) =>
-    patiently(() =>
-      runSql(database.read(), `update idempotency set lease_until = null where ${leased}`, [
-        ...keyOf(request),
-        leaseToken,
-      ]),
+    patiently(
+      () =>
+        runSql(database.read(), `update idempotency set lease_until = null where ${leased}`, [
+          ...keyOf(request),
+          leaseToken,
+        ]),
+      Date.now() + leaseMs,
     );
 
   const reserve = async (request: RequestKey): Promise<Reservation> => {
@@ -133,6 +136,7 @@ export function createIdempotency(database: Database, vault: Vault): Idempotency
       seedMs,
       leaseToken,
       request.paths,
+      leaseMs,
     ]).catch(async (error: unknown) => {
       if (isDatabaseAway(error)) await release(request, { leaseToken }); // The effect may have been committed.
       throw error;
@@ -161,11 +165,13 @@ export function createIdempotency(database: Database, vault: Vault): Idempotency
       );
     },
     drop: (request, { leaseToken }) =>
-      patiently(() =>
-        runSql(database.read(), `delete from idempotency where ${leased} and status is null`, [
-          ...keyOf(request),
-          leaseToken,
-        ]),
+      patiently(
+        () =>
+          runSql(database.read(), `delete from idempotency where ${leased} and status is null`, [
+            ...keyOf(request),
+            leaseToken,
+          ]),
+        Date.now() + leaseMs,
       ),
     release,
     purge: async () => {
@@ -192,7 +198,7 @@ const purgeSecrets = `update idempotency set body = '' where ctid = any(array(
  * While the database is away the caller is answered, and it is tried again until the lease would have ended by
  * itself; who has taken it over meanwhile is not disturbed.
  */
-async function patiently(end: () => Promise<unknown>, until = Date.now() + leaseMs): Promise<void> {
+async function patiently(end: () => Promise<unknown>, until: number): Promise<void> {
   try {
     await end();
   } catch (error) {
@@ -209,7 +215,7 @@ const leased = 'owner_id = $1 and caller_kind = $2 and agent_id = $3 and key = $
  */
 const reserveRow = `insert into idempotency as i
     (owner_id, caller_kind, agent_id, key, method, path, request_hash, seed, seed_ms, lease_token, lease_until)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, now() + interval '${leaseMs} milliseconds')
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, now() + $12::int * interval '1 millisecond')
   on conflict (owner_id, caller_kind, agent_id, key) do update set
     lease_until = excluded.lease_until, lease_token = excluded.lease_token,
     reserved_at = case when i.reserved_at < now() - interval '${retentionHours} hours' then now() else i.reserved_at end,

@@ -57,7 +57,7 @@ export async function startApi(config: Config, logTo?: LogOptions['destination']
     protocols: [mcp],
     edge: {
       credentials,
-      idempotency: createIdempotency(database, vault),
+      idempotency: createIdempotency(database, vault, config.BURSAR_IDEMPOTENCY_LEASE_SECONDS * 1_000),
       rateLimit: createRateLimit({ perMinute: config.ratePerMinute, clientOf }),
       clientOf,
       refusedAccess,

@@ -119,6 +119,8 @@ const environment = z
     BURSAR_WORKER_ACTIVITY_SLOTS: z.coerce.number().int().min(4).max(1_000).default(40),
     BURSAR_WORKER_WORKFLOW_SLOTS: z.coerce.number().int().min(2).max(1_000).default(40),
     BURSAR_WORKER_CACHED_RUNS: z.coerce.number().int().min(2).max(100_000).default(400),
+    /** How long a request that lost its process keeps its Idempotency-Key to itself. */
+    BURSAR_IDEMPOTENCY_LEASE_SECONDS: z.coerce.number().int().min(5).max(600).default(60),
     BURSAR_METRICS_PORT: port.optional(),
     LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   })

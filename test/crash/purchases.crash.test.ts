@@ -1,35 +1,51 @@
 /**
- * Fifty purchases while API, worker and sandbox are killed at seeded random moments; afterwards everything that was
- * answered is there, once, and the book agrees. The seed is printed; TEST_SEED repeats it.
+ * Fifty purchases through two APIs and two workers, while these, the sandbox, Temporal and PostgreSQL are killed at
+ * seeded random moments; afterwards everything that was answered is there, once, and the book agrees. Reservations of
+ * a dead API end by their lease, which is short here. The seed is printed; TEST_SEED repeats it.
  * @module
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
+import { sendTo } from '../../src/client/client.ts';
 import { isAlive } from '../../src/supervisor/pids.ts';
-import { randomFrom } from '../load/random.ts';
+import { type Random, randomFrom } from '../load/random.ts';
 import { type ChildName, type Installation, startInstallation } from '../support/installation.ts';
+import { type More, type SecondName, startMore } from '../support/more-processes.ts';
 import { type Answer, type Call, callBy, untilAnswered } from '../support/plain-calls.ts';
 import { seed } from '../support/seed.ts';
 import { eventually, type Owner } from '../support/world.ts';
-import { expireLeases } from './dead-api.ts';
 
 const purchases = 50;
-const lanes = 6;
+const leastPaid = 40;
+const lanes = 10;
+const leaseSeconds = 5;
+type Victim = ChildName | SecondName;
 /** Not more of one: the supervisor waits longer and longer for what keeps dying. */
-const victims: readonly ChildName[] = [...repeated('api', 6), ...repeated('worker', 6), ...repeated('sandbox', 3)];
+const victims: readonly Victim[] = [
+  ...(['api', 'api', 'api-2', 'api-2', 'worker', 'worker', 'worker-2'] as const),
+  ...(['sandbox', 'sandbox', 'temporal', 'postgres'] as const),
+];
 const fundedEuros = 10_000;
 
 let site: Installation;
+let more: More;
+let stopMore: More['stop'] = async () => undefined;
 let owner: Owner;
+/** By the first API. */
 let call: Call;
+/** By either. */
+let calls: readonly Call[];
 let sandbox: Call;
 const agents: string[] = [];
 
 beforeAll(async () => {
-  site = await startInstallation();
+  site = await startInstallation({ BURSAR_IDEMPOTENCY_LEASE_SECONDS: String(leaseSeconds) });
+  more = await startMore(site);
+  stopMore = more.stop;
   owner = await site.owner();
   call = callBy(owner.send);
+  calls = [call, callBy(sendTo(more.apiUrl, owner.key))];
   sandbox = callBy(({ method, path, headers, body }) =>
     fetch(`${site.sandboxUrl}${path}`, { method, headers, ...(body === undefined ? {} : { body }) }),
   );
@@ -42,6 +58,7 @@ beforeAll(async () => {
   }
 }, 300_000);
 afterAll(async () => {
+  await stopMore();
   await site?.stop();
 }, 60_000);
 
@@ -62,16 +79,19 @@ test('whatever is killed, every purchase ends right, once', async () => {
 
   const from = performance.now();
   const killer = startKiller();
+  const clock = hurryClock();
   const done = await inLanes(
     Array.from({ length: purchases }, (_, index) => () => purchase(`p${index}`, amountOf(index), 2_000)),
   );
   const kills = await killer.stop();
+  clearInterval(clock);
   const boughtMs = performance.now() - from;
   await site.isWell();
   await allIsQuiet();
   const ended = await Promise.all(done.map(async (one) => ({ ...one, end: await endOf(one) })));
   report({ kills, boughtMs, quietMs: performance.now() - from - boughtMs, ended });
-  expect(Object.values(kills).reduce((sum, count) => sum + count, 0)).toBeGreaterThanOrEqual(8);
+  expect(kills).toEqual(countsOf(victims));
+  expect(countsOf(ended.map(({ end }) => end)).paid).toBeGreaterThanOrEqual(leastPaid);
 
   const all = [...clean.map((one) => ({ ...one, end: 'paid' }) as const), ...ended];
   await everyAnswerIsFound(all);
@@ -88,14 +108,15 @@ const amountOf = (index: number): number => (index % 3 === 0 ? 5_100 + index : 3
 async function purchase(name: string, cents: number, mostPauseMs = 0): Promise<Purchase> {
   const random = randomFrom(seed + cents);
   const pause = () => sleep(random.below(mostPauseMs + 1));
+  const ask = (...request: Parameters<Call>) => balanced(random, ...request);
   const agentId = random.pick(agents);
   await pause();
   const declaration = { agentId, purpose: name, expectedAmountEuros: cents / 100 };
-  const intent = await untilAnswered(() => call('POST', '/intents', declaration, `${name}-declare`), patienceMs);
+  const intent = await untilAnswered(ask('POST', '/intents', declaration, `${name}-declare`), patienceMs);
   await pause();
   if (intent.body.status === 'pending_approval') {
     const path = `/intents/${intent.body.id}/approve`;
-    const approval = await untilAnswered(() => call('POST', path, undefined, `${name}-approve`), patienceMs);
+    const approval = await untilAnswered(ask('POST', path, undefined, `${name}-approve`), patienceMs);
     expect(approval).toMatchObject({ status: 200, body: { status: 'approved' } });
   }
   const order = {
@@ -103,14 +124,33 @@ async function purchase(name: string, cents: number, mostPauseMs = 0): Promise<P
     targetUrl: `${site.sandboxUrl}/shops/sandbox-shop?amountCents=${cents}`,
   };
   await pause();
-  const execution = await executed(() => call('POST', '/checkout/execute', order, `${name}-execute`));
+  const execution = await executed((nth) => ask('POST', '/checkout/execute', order, `${name}-execute-${nth}`));
   return { name, agentId, cents, intent, execution };
 }
 
 const patienceMs = 120_000;
 
-/** A shop that cannot be reached is an answer (400, nothing held); the client goes again, as it would to a real one. */
-async function executed(execute: () => Promise<Answer>): Promise<Answer> {
+/** As a balancer does: each attempt goes to the next API. */
+function balanced(random: Random, ...request: Parameters<Call>): () => Promise<Answer> {
+  let next = random.below(calls.length);
+  return () => (calls[next++ % calls.length] as Call)(...request);
+}
+
+const mostOrders = 4;
+
+/**
+ * A shop that cannot be reached, or took no payment, is an answer: nothing is held, and the client orders again, as it
+ * would at a real one.
+ */
+async function executed(order: (nth: number) => () => Promise<Answer>): Promise<Answer> {
+  for (let nth = 1; ; nth++) {
+    const answer = await untilReached(order(nth));
+    const isLeft = answer.body.success === false && /took no payment/.test(answer.body.reason);
+    if (!isLeft || nth === mostOrders) return answer;
+  }
+}
+
+async function untilReached(execute: () => Promise<Answer>): Promise<Answer> {
   const until = Date.now() + patienceMs;
   for (;;) {
     const answer = await untilAnswered(execute, patienceMs);
@@ -130,37 +170,40 @@ async function inLanes<T>(work: (() => Promise<T>)[]): Promise<T[]> {
   return results;
 }
 
-/** Kills one after the other, each at a random moment of its life. */
+/** A shop that did not answer is asked again after minutes of business time, which are seconds here. */
+const hurryClock = () => setInterval(() => void site.advance(5_000).catch(() => undefined), 1_000);
+
+/** Kills one after the other, each at a random moment of its life, evenly over the purchases. */
 function startKiller() {
-  const kills: Partial<Record<ChildName, number>> = {};
-  const over = new AbortController();
   const random = randomFrom(seed);
   const left = [...victims];
+  const kills: Victim[] = [];
   const running = (async () => {
-    while (!over.signal.aborted && left.length > 0) {
-      const [name] = left.splice(random.below(left.length), 1) as [ChildName];
+    while (left.length > 0) {
+      const [name] = left.splice(random.below(left.length), 1) as [Victim];
       await isUp(name);
       await sleep(random.below(1_500));
-      await site.kill(name);
-      kills[name] = (kills[name] ?? 0) + 1;
-      if (name === 'api') await expireLeases(site, new Date());
+      await (isSecond(name) ? more.kill(name) : site.kill(name));
+      kills.push(name);
     }
   })();
   return {
     stop: async () => {
-      over.abort();
       await running;
-      return kills;
+      return countsOf(kills);
     },
   };
 }
 
-async function isUp(name: ChildName): Promise<void> {
-  const url = { api: `${site.apiUrl}/`, sandbox: `${site.sandboxUrl}/receiver/unknown` }[name as string];
-  await eventually(
-    async () => isAlive(await site.child(name)) && (url === undefined || (await fetch(url).catch(() => undefined))?.ok),
-    Boolean,
-  );
+const isSecond = (name: Victim): name is SecondName => name.endsWith('-2');
+
+async function isUp(name: Victim): Promise<void> {
+  const url = { api: site.apiUrl, 'api-2': more.apiUrl, sandbox: `${site.sandboxUrl}/receiver/unknown` }[
+    name as string
+  ];
+  const isThere = async () => isAlive(isSecond(name) ? more.child(name) : await site.child(name));
+  const answers = async () => url === undefined || (await fetch(url).catch(() => undefined))?.ok;
+  await eventually(async () => (await isThere()) && (await answers()), Boolean);
 }
 
 /** Nothing is held, unsealed, undelivered or under way; the clock is moved for retries of deliveries and payments. */
@@ -195,9 +238,14 @@ async function allIsQuiet(): Promise<void> {
 }
 
 function report(figures: { kills: object; boughtMs: number; quietMs: number; ended: readonly Ended[] }): void {
-  const outcomes: Record<string, number> = {};
-  for (const { end } of figures.ended) outcomes[end] = (outcomes[end] ?? 0) + 1;
+  const outcomes = countsOf(figures.ended.map(({ end }) => end));
   const { kills, boughtMs, quietMs } = figures;
+  const reasons = countsOf(
+    figures.ended.flatMap(({ end, execution }) =>
+      end === 'paid' ? [] : [String(execution.body.reason ?? JSON.stringify(execution.body))],
+    ),
+  );
+  process.stderr.write(`crash test: not paid ${JSON.stringify(reasons)}\n`);
   process.stderr.write(
     `crash test: kills ${JSON.stringify(kills)}, bought in ${Math.round(boughtMs)} ms, quiet after ${Math.round(quietMs)} ms more, ${JSON.stringify(outcomes)}\n`,
   );
@@ -331,8 +379,10 @@ async function noEventIsMissing([auto, asked]: readonly [Purchase, Purchase], do
   expect(sent.filter(({ id }) => !taken.has(id))).toEqual([]);
 }
 
-function repeated(name: ChildName, times: number): ChildName[] {
-  return Array.from({ length: times }, () => name);
+function countsOf(names: readonly string[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const name of names) counts[name] = (counts[name] ?? 0) + 1;
+  return counts;
 }
 
 const sorted = (texts: readonly string[]): string[] => texts.toSorted((a, b) => a.localeCompare(b));

@@ -12,7 +12,7 @@ import { type Client, createClient, type Send, sendTo } from '../../src/client/c
 import { keysArea } from '../../src/domains/identity/keys/key.contract.ts';
 import type { Area } from '../../src/http/route.ts';
 import { sandboxClockArea } from '../../src/http/sandbox-clock.ts';
-import { type Ready, start } from '../../src/main/start.ts';
+import { type Ready, type StartOptions, start } from '../../src/main/start.ts';
 import { type ChildMark, isAlive, signalIfThere } from '../../src/supervisor/pids.ts';
 import { folderElsewhere } from '../../src/supervisor/postgres-place.ts';
 import { eventually, type Owner } from './world.ts';
@@ -22,6 +22,8 @@ export type ChildName = 'postgres' | 'temporal' | 'sandbox' | 'api' | 'worker';
 export type Installation = {
   readonly ready: Ready;
   readonly dir: string;
+  /** What the processes were started with. */
+  readonly env: NodeJS.ProcessEnv;
   readonly apiUrl: string;
   readonly sandboxUrl: string;
   /** What the start said, one line each. */
@@ -57,20 +59,22 @@ export async function installationFolder(): Promise<{ dir: string; remove(): Pro
   };
 }
 
-export async function startInstallation(env: Readonly<Record<string, string>> = {}): Promise<Installation> {
+/** `entries`: other programs in place of Bursar's. */
+export async function startInstallation(
+  given: Readonly<Record<string, string>> = {},
+  entries: StartOptions['entries'] = {},
+): Promise<Installation> {
   const folder = await installationFolder();
   const said: string[] = [];
-  const starting = start({
-    env: {
-      ...process.env,
-      BURSAR_DATA_DIR: folder.dir,
-      PORT: '0',
-      BURSAR_RATE_LIMIT_PER_MINUTE: '1000000',
-      BURSAR_POOL_SIZE: '10',
-      ...env,
-    },
-    say: (line) => said.push(line),
-  });
+  const env = {
+    ...process.env,
+    BURSAR_DATA_DIR: folder.dir,
+    PORT: '0',
+    BURSAR_RATE_LIMIT_PER_MINUTE: '1000000',
+    BURSAR_POOL_SIZE: '10',
+    ...given,
+  };
+  const starting = start({ env, entries, say: (line) => said.push(line) });
   const { ready } = await starting.running.catch(async (error: unknown) => {
     await folder.remove();
     throw error;
@@ -87,6 +91,7 @@ export async function startInstallation(env: Readonly<Record<string, string>> = 
   return {
     ready,
     dir: folder.dir,
+    env,
     apiUrl,
     sandboxUrl: ready.sandboxUrl ?? '',
     said,
