@@ -3,17 +3,29 @@
  * the rest of the code gets its rows typed (`db.ts`) or parsed (`statement.ts`).
  * @module
  */
+import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { CompiledQuery, type Transaction } from 'kysely';
+import type { PoolClient } from 'pg';
 import { poolOf } from './pools.ts';
 
 /** `count`: the rows that the statement returned or changed. */
 export type Executed<Row> = { readonly rows: Row[]; readonly count: number };
 
+export type Patience = {
+  /**
+   * Of a statement outside of a transaction that never takes long: its connection is closed then, because one that
+   * nobody closes (half open) stays silent for a quarter of an hour.
+   */
+  readonly answeredWithinMs?: number;
+};
+
 export async function execute<Row>(
   tx: EntityManager,
   text: string,
   params: readonly unknown[],
+  { answeredWithinMs }: Patience = {},
 ): Promise<Executed<Row>> {
   const transaction = tx.getTransactionContext<Transaction<unknown>>();
   if (transaction !== undefined) {
@@ -22,6 +34,7 @@ export async function execute<Row>(
   }
   const client = await poolOf(tx).connect();
   let isLost = false;
+  const late = answeredWithinMs === undefined ? undefined : setTimeout(() => cutOff(client), answeredWithinMs);
   try {
     const { rows, rowCount } = await client.query(text, [...params]);
     return { rows: rows as Row[], count: rowCount ?? rows.length };
@@ -30,6 +43,15 @@ export async function execute<Row>(
     isLost = (error as { severity?: unknown }).severity !== 'ERROR';
     throw error;
   } finally {
+    clearTimeout(late);
     client.release(isLost);
   }
+}
+
+/** Reset, and not closed in order: what was sent and has not arrived must not be executed after the caller has given up. */
+function cutOff(client: PoolClient): void {
+  const { stream } = (client as unknown as { readonly connection: { readonly stream: Socket } }).connection;
+  const why = new Error('Connection terminated: PostgreSQL did not answer in time');
+  if (stream instanceof TLSSocket) stream.destroy(why);
+  else stream.resetAndDestroy();
 }

@@ -4,7 +4,7 @@
  * @module
  */
 import * as z from 'zod';
-import { execute } from './execute.ts';
+import { execute, type Patience } from './execute.ts';
 import type { Tx } from './tx.ts';
 
 /** Executes a statement whose rows are not read; returns the number of rows that it returned or changed. */
@@ -17,8 +17,9 @@ export async function rowsOf<Row extends z.ZodType>(
   row: Row,
   text: string,
   params: readonly unknown[] = [],
+  patience: Patience = {},
 ): Promise<z.output<Row>[]> {
-  const { rows } = await execute<unknown>(tx, text, params);
+  const { rows } = await execute<unknown>(tx, text, params, patience);
   return rows.map((found) => {
     const parsed = row.safeParse(found);
     if (parsed.success) return parsed.data;

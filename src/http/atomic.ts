@@ -53,7 +53,7 @@ export function atomicWrites<Item extends ChangeRecords, Result>({
   const statement = `select outcome, result from ${name}($1::jsonb)`;
   const submit = groupCommit(
     (items: readonly (Item & { key: AtomicKey | null })[]) =>
-      rowsOf(database.read(), outcomeRow, statement, [JSON.stringify(items)]),
+      rowsOf(database.read(), outcomeRow, statement, [JSON.stringify(items)], { answeredWithinMs: batchMs }),
     { groupOf: ownerOf },
   );
   /** The calls with a key that are under way in this process. */
@@ -109,6 +109,9 @@ export function atomicWrites<Item extends ChangeRecords, Result>({
     throw refusalOf(outcome, value, item) ?? new Error(`${name} answered ${outcome}`);
   };
 }
+
+/** A batch takes milliseconds, and waits a quarter of a second for locks. All later ones wait for it. */
+const batchMs = 15_000;
 
 const outcomeRow = z.object({ outcome: z.string(), result: z.unknown() });
 

@@ -140,13 +140,14 @@ const mostOrders = 4;
 
 /**
  * A shop that cannot be reached, or took no payment, is an answer: nothing is held, and the client orders again, as it
- * would at a real one.
+ * would at a real one. The network declines while it does not reach the first API.
  */
 async function executed(order: (nth: number) => () => Promise<Answer>): Promise<Answer> {
   for (let nth = 1; ; nth++) {
     const answer = await untilReached(order(nth));
     const isLeft = answer.body.success === false && /took no payment/.test(answer.body.reason);
     if (!isLeft || nth === mostOrders) return answer;
+    await isUp('api');
   }
 }
 

@@ -14,7 +14,12 @@ export const faultKinds = ['late', 'reset', 'half open', 'cut in a message', 'an
 export type FaultKind = (typeof faultKinds)[number];
 
 /** How often a piece of data meets a fault, and how long the slow ones last at most. */
-export type Faultiness = { readonly share: number; readonly lateMs: number; readonly halfOpenMs: number };
+export type Faultiness = {
+  readonly share: number;
+  readonly lateMs: number;
+  readonly halfOpenMs: number;
+  readonly kinds?: readonly FaultKind[];
+};
 
 export type FaultyLink = {
   readonly port: number;
@@ -66,7 +71,10 @@ export async function startFaultyLink(target: { host: string; port: number }): P
   type Piece = { direction: 'ask' | 'answer'; to: Socket; data: Buffer; random: Random };
   const pass = async (connection: Connection, { direction, to, data, random }: Piece): Promise<void> => {
     if (connection.isHalfOpen) return;
-    const fault = faultiness !== undefined && random.chance(faultiness.share) ? random.pick(faultKinds) : undefined;
+    const fault =
+      faultiness !== undefined && random.chance(faultiness.share)
+        ? random.pick(faultiness.kinds ?? faultKinds)
+        : undefined;
     if (fault === undefined || faultiness === undefined) return write(to, data);
     counts[fault] = (counts[fault] ?? 0) + 1;
     switch (fault) {

@@ -16,7 +16,7 @@ import { callBy, untilAnswered } from '../support/plain-calls.ts';
 import { eventually } from '../support/world.ts';
 import { type Faultiness, type FaultyLink, startFaultyLink } from './faulty-link.ts';
 import { type Checker, openChecker } from './history-checker.ts';
-import { type Book, intentCount, playHistory, readBalance } from './history-clients.ts';
+import { type Book, fundWallet, intentCount, playHistory, readBalance } from './history-clients.ts';
 import { historyRecord, type Line } from './history-record.ts';
 import { randomFrom } from './random.ts';
 
@@ -113,6 +113,7 @@ async function play(site: Site, seed: number): Promise<Played> {
   const shares = [0.05, 0.05, 0.012, 0.04];
   for (const [n, link] of all.entries())
     link.begin(seed * 7 + n, faultinessOf((shares[n] ?? 0) * (0.5 + random.below(100) / 100)));
+  for (const number of book.wallets.keys()) await fundWallet(needs, { number: clients, random }, number);
   await playHistory(needs, { seed, clients, steps });
   for (const link of all) link.end();
   const counts = ['client', 'client 2', 'database', 'temporal'].map(
@@ -155,7 +156,7 @@ const planted: Readonly<Record<string, { readonly edits: readonly Edit[]; readon
     ],
     also: `do $$ declare v record; begin
       for v in select conrelid::regclass as place, conname from pg_constraint
-        where contype = 'c' and pg_get_constraintdef(oid) ~ 'balance(_after)?_cents >= 0' loop
+        where contype = 'c' and pg_get_constraintdef(oid) ~ 'balance\\w*_cents >= 0' loop
         execute format('alter table %s drop constraint %I', v.place, v.conname);
       end loop; end $$`,
   },

@@ -76,16 +76,18 @@ async function moveMoney(needs: Needs, client: Client): Promise<void> {
   const cents = 100 + random.below(1_200);
   const drawn = random.below(10);
   if (drawn < 3) return readBalance(needs, client, from);
-  if (drawn < 4) {
-    const path = `/wallets/${wallets[to]}/fund`;
-    return order(needs, client, { of: 'wallets', op: 'fund', to, cents }, path, { amountEuros: cents / 100 });
-  }
+  if (drawn < 4) return fundWallet(needs, client, to, cents);
   const asked = { of: 'wallets', op: 'transfer', from, to, cents };
   const amountEuros = cents / 100;
   if (drawn < 6)
     return order(needs, client, asked, `/wallets/${wallets[to]}/fund`, { amountEuros, fromWalletId: wallets[from] });
   const body = { fromWalletId: wallets[from], toWalletId: wallets[to], amountEuros };
   return order(needs, client, asked, '/transfers', body);
+}
+
+export async function fundWallet(needs: Needs, client: Client, to: number, cents = 1_500): Promise<void> {
+  const path = `/wallets/${needs.book.wallets[to]}/fund`;
+  await order(needs, client, { of: 'wallets', op: 'fund', to, cents }, path, { amountEuros: cents / 100 });
 }
 
 export async function readBalance(needs: Needs, client: Client, number: number): Promise<void> {
