@@ -9,6 +9,7 @@ import {
   type Claimed,
   claimFirstAttempts,
   closedReceiversWithWork,
+  type FirstAttempts,
   releaseExpired,
 } from '../domains/delivery/webhooks/delivery.claim.service.ts';
 import { endPendingOf } from '../domains/delivery/webhooks/delivery.end.service.ts';
@@ -66,10 +67,10 @@ export function startDeliveryRelay(options: DeliveryRelayOptions): Loop {
     for (const until = Date.now() + longestPassMs; ; ) {
       if (Date.now() - sweptAt >= Math.min(sweepMs, pollMs)) await sweep();
       const recorded = await record();
-      const claimed = await claim();
+      const { claimed, hasMore } = await claim();
       for (const one of claimed) carry(one);
       claimedAny ||= claimed.length > 0;
-      if (claimed.length === 0 && recorded === 0) break;
+      if (claimed.length === 0 && recorded === 0 && !hasMore) break;
       if (Date.now() > until) {
         loop.wake(); // Goes on at once, but the loop has been seen alive.
         break;
@@ -78,9 +79,10 @@ export function startDeliveryRelay(options: DeliveryRelayOptions): Loop {
     scheduleLook(claimedAny);
   };
 
-  const claim = async (): Promise<Claimed[]> => {
+  const claim = async (): Promise<FirstAttempts> => {
     const free = mostUnderWay - underWay.size - results.length;
-    return free <= 0 || stopping ? [] : database.write((tx) => claimFirstAttempts(tx, free, limits));
+    if (free <= 0 || stopping) return { claimed: [], hasMore: false };
+    return database.write((tx) => claimFirstAttempts(tx, free, limits));
   };
 
   const carry = (claimed: Claimed): void => {

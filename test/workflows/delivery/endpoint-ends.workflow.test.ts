@@ -59,7 +59,9 @@ test('the end of a run and a concurrent failure: a waiting delivery always has a
     // One delivery failed, and its retry has arrived: the run's next look ends it. Another one fails meanwhile.
     const now = await businessNow(bursar.world);
     await bursar.emit(ownerId);
-    const [first] = await database.write((tx) => claimFirstAttempts(tx, 1, claimLimits));
+    const {
+      claimed: [first],
+    } = await database.write((tx) => claimFirstAttempts(tx, 1, claimLimits));
     if (first === undefined) throw new Error('no claim');
     await database.write((tx) => recordResults(tx, [answered(first, 500)], now));
     const later = new Date(now.getTime() + minute);
@@ -67,7 +69,9 @@ test('the end of a run and a concurrent failure: a waiting delivery always has a
     if (retry === undefined) throw new Error('no retry');
     await database.write((tx) => recordResults(tx, [answered(retry, 200)], later));
     await bursar.emit(ownerId);
-    const [second_] = await database.write((tx) => claimFirstAttempts(tx, 1, claimLimits));
+    const {
+      claimed: [second_],
+    } = await database.write((tx) => claimFirstAttempts(tx, 1, claimLimits));
     if (second_ === undefined) throw new Error('no second claim');
     const look = () => readEndpoint({ database, perReceiver: 100 })(webhookId, later);
     const fail = () => database.write((tx) => recordResults(tx, [answered(second_, 500)], later));

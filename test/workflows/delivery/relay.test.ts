@@ -337,7 +337,7 @@ test('results of a receiver that was replaced meanwhile neither disable nor slow
   const { database, clock, vault } = bursar.infrastructure;
   const claimed = (
     await database.write((tx) => claimFirstAttempts(tx, 100, { perReceiver: 100, leaseMs: 45_000 }))
-  ).filter(({ webhookId }) => webhookId === owner.webhook.id);
+  ).claimed.filter(({ webhookId }) => webhookId === owner.webhook.id);
   const results = await Promise.all(claimed.map(createSender({ outbound: bursar.outbound, vault })));
   const params = { id: owner.webhook.id };
   await owner.webhooks.updateWebhook({ params, body: { url: bursar.receiver.urlOf('replacing') } });
@@ -385,7 +385,9 @@ describe('several relays', () => {
     await bursar.emit(owner.ownerId, 3);
     const { database, clock, vault } = bursar.infrastructure;
     // Claimed, and then nothing more: as if the process had died before it could send.
-    const claimed = await database.write((tx) => claimFirstAttempts(tx, 100, { perReceiver: 100, leaseMs: 45_000 }));
+    const { claimed } = await database.write((tx) =>
+      claimFirstAttempts(tx, 100, { perReceiver: 100, leaseMs: 45_000 }),
+    );
     expect(claimed.filter(({ webhookId }) => webhookId === owner.webhook.id)).toHaveLength(3);
     await bursar.relay({ pollMs: 200 });
     const other = await subscribed('after-orphaned');
@@ -423,7 +425,9 @@ describe('several relays', () => {
     const owner = await subscribed('twice');
     await bursar.emit(owner.ownerId);
     const { database, clock, vault } = bursar.infrastructure;
-    const claimed = await database.write((tx) => claimFirstAttempts(tx, 100, { perReceiver: 100, leaseMs: 45_000 }));
+    const { claimed } = await database.write((tx) =>
+      claimFirstAttempts(tx, 100, { perReceiver: 100, leaseMs: 45_000 }),
+    );
     const results = await Promise.all(claimed.map(createSender({ outbound: bursar.outbound, vault })));
     const now = await clock.now();
     const counted = await Promise.all([1, 2].map(() => database.write((tx) => recordResults(tx, results, now))));

@@ -9,6 +9,7 @@ import { rowsOf, runSql } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
 import type { Id } from '../../../kernel/ids.ts';
 import { endWithoutEvent } from './delivery.end.service.ts';
+import { isCrowded, isNextOfSubject, type Looked, parkBlocked, waitsUnparked } from './delivery.order.service.ts';
 import { timeoutsUntilProbing } from './webhook.rules.ts';
 
 const claimedDelivery = z.object({
@@ -44,22 +45,36 @@ export type ClaimLimits = {
   readonly leaseMs: number;
 };
 
+/** `hasMore`: some were parked, so that the next claim may find others behind them. */
+export type FirstAttempts = { readonly claimed: Claimed[]; readonly hasMore: boolean };
+
 /** Up to `most` deliveries never attempted, oldest first per receiver, receivers in no order. */
-export async function claimFirstAttempts(tx: Tx, most: number, limits: ClaimLimits): Promise<Claimed[]> {
+export async function claimFirstAttempts(tx: Tx, most: number, limits: ClaimLimits): Promise<FirstAttempts> {
   await throughIndexes(tx);
-  const receivers = await rowsOf(tx, idRow, lockReceiversWithWork);
-  if (receivers.length === 0) return [];
+  const receivers = await rowsOf(tx, receiverRow, lockReceiversWithWork);
+  if (receivers.length === 0) return { claimed: [], hasMore: false };
+  const crowded = receivers.flatMap(({ id, isCrowded }) => (isCrowded ? [id] : []));
+  const looked = crowded.length === 0 ? [] : await parkBlocked(tx, crowded);
   // No receiver gets more than a quarter of the free slots, so that the others find room however many receivers hang.
   const share = Math.max(1, Math.floor(most / 4));
-  return claim(tx, claimOf(waiting), [
+  const claimed = await claim(tx, claimOf(waiting), [
     receivers.map(({ id }) => id),
     limits.perReceiver,
     timeoutsUntilProbing,
     share,
     most,
     limits.leaseMs,
+    receivers.map(({ id, isCrowded }) => (isCrowded ? lookedThrough(looked, id) : endOfQueue)),
   ]);
+  return { claimed, hasMore: looked.some(({ parked }) => parked > 0) };
 }
+
+/** Greater than the number of any delivery. */
+const endOfQueue = '9223372036854775807';
+const lookedThrough = (looked: readonly Looked[], id: string): string =>
+  looked.find(({ webhookId }) => webhookId === id)?.through ?? '0';
+
+const receiverRow = z.object({ id: idValue('webhook'), isCrowded: z.boolean() });
 
 /**
  * Up to `most` deliveries of one subscription that were attempted before and are due at business time `now`, oldest
@@ -82,6 +97,7 @@ export async function claimRetries(
     limits.perReceiver,
     most,
     limits.leaseMs,
+    [endOfQueue],
     now,
   ]);
 }
@@ -136,18 +152,17 @@ const throughIndexes = (tx: Tx): Promise<number> =>
 
 /** From receiver to receiver through the index of what waits: as many steps as receivers, however much waits. */
 const receiversWithWork = `with recursive receiver(id) as (
-    (select webhook_id from webhook_deliveries where status = 'pending' and attempts_made = 0
-     order by webhook_id, seq limit 1)
+    (select d.webhook_id from webhook_deliveries d where ${waitsUnparked} order by d.webhook_id, d.seq limit 1)
     union all
     select (select d.webhook_id from webhook_deliveries d
-            where d.status = 'pending' and d.attempts_made = 0 and d.webhook_id > r.id
+            where ${waitsUnparked} and d.webhook_id > r.id
             order by d.webhook_id, d.seq limit 1)
     from receiver r where r.id is not null)`;
 
 /** Held to the end of the transaction: the count of attempts under way is taken by the next statement, which sees
  * what an earlier holder claimed. */
 const lockReceiversWithWork = `${receiversWithWork}
-  select h.webhook_id as id from webhook_health h join webhooks w on w.id = h.webhook_id
+  select h.webhook_id as id, ${isCrowded} as "isCrowded" from webhook_health h join webhooks w on w.id = h.webhook_id
   where h.webhook_id in (select id from receiver where id is not null) and w.status = 'active' and w.deleted_at is null
   for update of h skip locked`;
 
@@ -160,16 +175,8 @@ export const closedReceiversWithWork = (tx: Tx): Promise<{ id: string }[]> =>
      where w.id in (select id from receiver where id is not null) and (w.deleted_at is not null or w.status = 'disabled')`,
   );
 
-/**
- * In an ordered subscription the next one of a subject waits until those before it are final. A delivery that waits is
- * read at every claim of its receiver: some microseconds for each.
- */
-const isNextOfSubject = `(d.subject_id is null or not exists (
-  select from webhook_deliveries b
-  where b.webhook_id = d.webhook_id and b.subject_id = d.subject_id and b.status in ('pending', 'delivering')
-    and b.seq < d.seq))`;
-const waiting = `d.status = 'pending' and d.attempts_made = 0 and ${isNextOfSubject}`;
-const due = `d.status = 'pending' and d.attempts_made > 0 and d.next_attempt_at <= $7`;
+const waiting = `${waitsUnparked} and ${isNextOfSubject}`;
+const due = `d.status = 'pending' and d.attempts_made > 0 and d.next_attempt_at <= $8`;
 
 const claimOf = (condition: string): string => `
   with receiver as (
@@ -177,13 +184,15 @@ const claimOf = (condition: string): string => `
       case when w.previous_secret_until > now() then w.previous_sealed_secret end as previous_sealed_secret,
       least($4::int, case when h.timeouts_in_row >= $3::int then 1 else $2::int end)
         - (select count(*)::int from webhook_deliveries d
-           where d.webhook_id = w.id and d.status = 'delivering' and d.lease_until > now()) as places
-    from webhook_health h join webhooks w on w.id = h.webhook_id
-    where w.id = any($1::text[]) and w.status = 'active' and w.deleted_at is null),
+           where d.webhook_id = w.id and d.status = 'delivering' and d.lease_until > now()) as places,
+      wanted.through
+    from unnest($1::text[], $7::bigint[]) as wanted(id, through)
+    join webhook_health h on h.webhook_id = wanted.id join webhooks w on w.id = h.webhook_id
+    where w.status = 'active' and w.deleted_at is null),
   picked as (
     select p.id, r.url, r.sealed_secret, r.previous_sealed_secret
     from (select * from receiver order by random()) r cross join lateral (
-      select d.id from webhook_deliveries d where d.webhook_id = r.id and ${condition}
+      select d.id from webhook_deliveries d where d.webhook_id = r.id and d.seq <= r.through and ${condition}
       order by d.seq limit greatest(r.places, 0) for update skip locked) p
     limit $5::int),
   claimed as (

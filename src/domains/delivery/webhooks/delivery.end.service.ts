@@ -4,9 +4,10 @@
  * @module
  */
 import * as z from 'zod';
-import { oneRowOf, runSql } from '../../../db/statement.ts';
+import { oneRowOf } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
 import { wakeWorkflowRuns } from '../../../platform/workflow-runs.ts';
+import { endedInOrder, freeNextOf, waitsUnparked } from './delivery.order.service.ts';
 import { lostStatus, plans } from './delivery.rules.ts';
 import { endpointWorkflowId } from './endpoint.messages.ts';
 
@@ -22,7 +23,9 @@ export function endWaitingOf(tx: Tx, webhookIds: readonly string[], reason: stri
   return end(
     tx,
     // One part for each index: finished deliveries are never read.
-    `select id from webhook_deliveries where webhook_id = any($3::text[]) and status = 'pending' and attempts_made = 0
+    `select d.id from webhook_deliveries d where d.webhook_id = any($3::text[]) and ${waitsUnparked}
+     union all
+     select id from webhook_deliveries where webhook_id = any($3::text[]) and is_parked
      union all
      select id from webhook_deliveries where webhook_id = any($3::text[]) and status = 'pending' and attempts_made > 0
      union all
@@ -87,20 +90,23 @@ async function end(
   params: readonly unknown[],
   condition = mayEnd,
 ): Promise<number> {
-  const { ended } = await oneRowOf(
+  const { ended, inOrder } = await oneRowOf(
     tx,
-    z.object({ ended: z.int() }),
+    z.object({ ended: z.int(), inOrder: z.array(endedInOrder) }),
     `with ended as (
        update webhook_deliveries
        set status = case when plan = any($1::text[]) then 'dead' else 'failed' end, lost_reason = $2,
-         next_attempt_at = null, lease_until = null
+         next_attempt_at = null, lease_until = null, is_parked = false
        where id in (${which}) and (${condition})
-       returning 1)
-     select count(*)::int as ended from ended`,
+       returning webhook_id, subject_id, seq),
+     subjects as (
+       select webhook_id as "webhookId", subject_id as "subjectId", min(seq)::text as seq
+       from ended where subject_id is not null group by webhook_id, subject_id)
+     select (select count(*)::int from ended) as ended,
+       (select coalesce(jsonb_agg(s), '[]') from subjects s) as "inOrder"`,
     [deadLetterPlans, reason, ...params],
   );
-  // Others of their subjects may be next now.
-  if (ended > 0) await runSql(tx, 'select announce_deliveries()');
+  await freeNextOf(tx, inOrder);
   return ended;
 }
 

@@ -26,6 +26,7 @@ export const WebhookDeliverySchema = defineEntity({
     attempts: p.json<AttemptRecord[]>().defaultRaw('default'),
     lostReason: p.text().nullable(),
     subjectId: p.text().nullable(),
+    isParked: p.boolean().defaultRaw('default'),
     origin: p.text().$type<DeliveryOrigin>().nullable(),
     causeId: p.text().nullable(),
     dismissedAt: p.datetime().nullable(),

@@ -10,6 +10,7 @@ import type { Tx } from '../../../db/tx.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import { ensureWorkflowRuns } from '../../../platform/workflow-runs.ts';
 import type { Claimed } from './delivery.claim.service.ts';
+import { endedInOrder, freeNextOf } from './delivery.order.service.ts';
 import { type AfterAttempt, afterAttempt, type Evaluated, evaluateAttempt, publishedGapsMs } from './delivery.rules.ts';
 import type { Result } from './delivery.send.service.ts';
 import { type EndpointStage, endpointWorkflow, endpointWorkflowId } from './endpoint.messages.ts';
@@ -59,7 +60,8 @@ async function openReceivers(tx: Tx, results: readonly Result[]): Promise<Set<st
   return new Set(open.map(({ id }) => id));
 }
 
-const savedRow = z.object({ id: z.string(), freesNext: z.boolean() });
+/** `subjectId` only where the end of this one lets the next of the subject go. */
+const savedRow = endedInOrder.extend({ id: z.string(), subjectId: z.string().nullable() });
 
 async function save(tx: Tx, settled: readonly Settled[], now: Date): Promise<Set<string>> {
   const changes = settled.map(({ result, evaluated, after }) => ({
@@ -77,11 +79,14 @@ async function save(tx: Tx, settled: readonly Settled[], now: Date): Promise<Set
        delivered_at = case when r.status = 'succeeded' then $2::timestamptz end
      from jsonb_to_recordset($1::jsonb) as r(id text, fence int, status text, next_attempt_at timestamptz, attempt jsonb)
      where d.id = r.id and d.claims = r.fence and d.status = 'delivering'
-     returning d.id, d.subject_id is not null and d.next_attempt_at is null as "freesNext"`,
+     returning d.id, d.webhook_id as "webhookId", case when d.next_attempt_at is null then d.subject_id end as "subjectId",
+       d.seq::text as seq`,
     [JSON.stringify(changes), now],
   );
-  // Another process may wait for the next one of the subject.
-  if (counted.some(({ freesNext }) => freesNext)) await runSql(tx, 'select announce_deliveries()');
+  await freeNextOf(
+    tx,
+    counted.flatMap(({ subjectId, ...ended }) => (subjectId === null ? [] : [{ ...ended, subjectId }])),
+  );
   return new Set(counted.map(({ id }) => id));
 }
 

@@ -1,0 +1,201 @@
+/**
+ * Goal: however much waits at one receiver, a claim reads as much as it may send, and other owners' deliveries arrive.
+ * Method: backlogs as rows; what PostgreSQL itself counts as read in the claim's transaction; then a relay and a real
+ * receiver.
+ * @module
+ */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import * as z from 'zod';
+import { rowsOf } from '../../../src/db/statement.ts';
+import type { Tx } from '../../../src/db/tx.ts';
+import { claimFirstAttempts, claimRetries } from '../../../src/domains/delivery/webhooks/delivery.claim.service.ts';
+import { endPendingOf } from '../../../src/domains/delivery/webhooks/delivery.end.service.ts';
+import type { Id } from '../../../src/kernel/ids.ts';
+import { minute } from '../../../src/kernel/instant.ts';
+import { claimLimits } from '../../../src/relay/deliveries.ts';
+import { type DeliveryWorld, startDeliveryWorld } from '../../support/delivery-world.ts';
+import { heldBack } from '../../support/receiver.ts';
+import { businessNow, eventually } from '../../support/world.ts';
+
+const many = 100_000;
+/** Of 100,000 that wait, the lists of their indexes alone are more blocks than this. */
+const fewBlocks = 10_000;
+const fewEntries = 3_000;
+
+let bursar: DeliveryWorld;
+beforeAll(async () => {
+  bursar = await startDeliveryWorld();
+});
+afterEach(async () => {
+  await bursar.stopRelays();
+  await bursar.world.sql('truncate webhook_deliveries');
+});
+afterAll(() => bursar.close());
+
+const subscribed = async (box: string, ordered = false) => {
+  const owner = await bursar.subscriber();
+  const { id } = await owner.webhooks.createWebhook({
+    body: { url: bursar.receiver.urlOf(box), events: ['policy.created'], ordered },
+  });
+  return { ...owner, webhookId: id as Id<'webhook'> };
+};
+
+type Backlog = {
+  readonly count: number;
+  readonly subject?: string;
+  readonly attempts?: number;
+  readonly dueInMs?: number;
+};
+
+/** Deliveries of one event, as many events would have left them. `subject` is SQL over their number `n`. */
+const backlog = async (
+  { webhookId, ownerId }: { webhookId: string; ownerId: string },
+  { count, subject = 'null', attempts = 0, dueInMs = 0 }: Backlog,
+): Promise<void> => {
+  const now = await businessNow(bursar.world);
+  await bursar.world.sql(
+    `with made as (
+       insert into events (id, owner_id, subject_id, name, data, request_id, created_at)
+       values (new_time_ordered_id('evt'), $1, 'po_1', 'policy.deleted', '{"id": "po_1"}', 'a-request', $2) returning *)
+     insert into webhook_deliveries (id, webhook_id, owner_id, event_id, event, plan, status, attempts_made, claims,
+       next_attempt_at, created_at, subject_id)
+     select new_time_ordered_id('whd'), $3, $1, made.id, made.name, 'enterprise', 'pending', $4, $4, $5, $2, ${subject}
+     from made, generate_series(1, $6::int) n`,
+    [ownerId, now, webhookId, attempts, new Date(now.getTime() + dueInMs), count],
+  );
+};
+
+const readRow = z.object({ entries: z.int(), blocks: z.int() });
+
+/** What the transaction has read of deliveries so far: entries of indexes and blocks, those that were not found too. */
+const readSoFar = async (tx: Tx): Promise<z.output<typeof readRow>> => {
+  const [row] = await rowsOf(
+    tx,
+    readRow,
+    `select coalesce(sum(pg_stat_get_xact_tuples_returned(oid)), 0)::int as entries,
+       coalesce(sum(pg_stat_get_xact_blocks_fetched(oid)), 0)::int as blocks
+     from (select 'webhook_deliveries'::regclass as oid
+           union all select indexrelid from pg_index where indrelid = 'webhook_deliveries'::regclass) parts`,
+  );
+  if (row === undefined) throw new Error('no counters');
+  return row;
+};
+
+const reading = <T>(work: (tx: Tx) => Promise<T>) =>
+  bursar.infrastructure.database.write(async (tx) => {
+    const before = await readSoFar(tx);
+    const result = await work(tx);
+    const after = await readSoFar(tx);
+    return { result, entries: after.entries - before.entries, blocks: after.blocks - before.blocks };
+  });
+
+const claimReading = () => reading((tx) => claimFirstAttempts(tx, 1_000, claimLimits));
+const countOf = (claimed: readonly { webhookId: string }[], { webhookId }: { webhookId: string }): number =>
+  claimed.filter((one) => one.webhookId === webhookId).length;
+
+const waiting = async (webhookId: string, condition: string): Promise<number> => {
+  const [row] = await bursar.world.sql<{ count: number }>(
+    `select count(*)::int as count from webhook_deliveries where webhook_id = $1 and ${condition}`,
+    [webhookId],
+  );
+  return row?.count ?? 0;
+};
+
+describe('what a claim reads', () => {
+  test(`${many} of one subject in order: each claim reads a part, and other owners get all their places`, async () => {
+    const ordered = await subscribed('one-subject', true);
+    await backlog(ordered, { count: many, subject: `'po_1'` });
+    const other = await subscribed('beside-one-subject');
+    await backlog(other, { count: 250 });
+    const first = await claimReading();
+    expect([countOf(first.result.claimed, ordered), countOf(first.result.claimed, other)]).toEqual([1, 100]);
+    const second = await claimReading();
+    expect(second.result).toMatchObject({ claimed: [], hasMore: true });
+    for (const { entries, blocks } of [first, second]) {
+      expect(entries).toBeLessThan(10 * fewEntries); // It parked a thousand of them.
+      expect(blocks).toBeLessThan(10 * fewBlocks);
+    }
+    while ((await claimReading()).result.hasMore);
+    await bursar.world.sql('vacuum webhook_deliveries');
+    const parked = await claimReading();
+    expect(parked.entries).toBeLessThan(fewEntries);
+    expect(parked.blocks).toBeLessThan(fewBlocks);
+    expect(await waiting(ordered.webhookId, 'not is_parked')).toBeLessThanOrEqual(201);
+  }, 300_000);
+
+  test('as many subjects whose first delivery failed: those behind them are not read again and again', async () => {
+    const ordered = await subscribed('many-subjects', true);
+    const count = 20_000;
+    await backlog(ordered, { count, subject: `'po_' || n`, attempts: 1, dueInMs: 60 * minute });
+    await backlog(ordered, { count, subject: `'po_' || n` });
+    const other = await subscribed('beside-many-subjects');
+    await backlog(other, { count: 50 });
+    const first = await claimReading();
+    expect([countOf(first.result.claimed, ordered), countOf(first.result.claimed, other)]).toEqual([0, 50]);
+    while ((await claimReading()).result.hasMore);
+    await bursar.world.sql('vacuum webhook_deliveries');
+    const parked = await claimReading();
+    expect(parked.result.claimed).toEqual([]);
+    expect(parked.entries).toBeLessThan(fewEntries);
+    expect(parked.blocks).toBeLessThan(fewBlocks);
+  }, 300_000);
+
+  test(`${many} failed deliveries are nothing to the first attempts of others, nor to the next retry`, async () => {
+    const failed = await subscribed('failed');
+    await backlog(failed, { count: many, attempts: 1 });
+    const other = await subscribed('beside-failed');
+    await backlog(other, { count: 50 });
+    const first = await claimReading();
+    expect(countOf(first.result.claimed, other)).toBe(50);
+    expect(first.entries).toBeLessThan(fewEntries);
+    const now = await businessNow(bursar.world);
+    const retry = await reading((tx) => claimRetries(tx, failed.webhookId, now, 50, claimLimits));
+    expect(retry.result).toHaveLength(50);
+    expect(retry.entries).toBeLessThan(fewEntries);
+    expect(retry.blocks).toBeLessThan(fewBlocks);
+  }, 300_000);
+});
+
+test('what was parked arrives in order once those before it are over, and ends with its subscription', async () => {
+  const owner = await subscribed('parked', true);
+  const held = heldBack();
+  bursar.receiver.answers('parked', held.answer);
+  const count = 600;
+  await backlog(owner, { count, subject: `'po_' || n % 3` });
+  const other = await subscribed('beside-parked');
+  await bursar.relay({ pollMs: 200 });
+  await eventually(
+    () => waiting(owner.webhookId, 'is_parked'),
+    (parked) => parked >= 300,
+  );
+  await bursar.emit(other.ownerId, 20);
+  await eventually(
+    async () => bursar.receiver.received('beside-parked').length,
+    (received) => received === 20,
+  );
+  expect(bursar.receiver.received('parked')).toHaveLength(3);
+  held.release();
+  await eventually(
+    () => waiting(owner.webhookId, `status = 'succeeded'`),
+    (succeeded) => succeeded === count,
+    240_000,
+  );
+  const received = bursar.receiver.received('parked').map(({ headers }) => String(headers['webhook-id']));
+  expect(received).toHaveLength(count);
+  const rows = await bursar.world.sql<{ id: string; subject_id: string }>(
+    'select id, subject_id from webhook_deliveries where webhook_id = $1 order by seq',
+    [owner.webhookId],
+  );
+  for (const [, ofSubject] of Map.groupBy(rows, ({ subject_id }) => subject_id)) {
+    const places = ofSubject.map(({ id }) => received.indexOf(id));
+    expect(places).toEqual(places.toSorted((one, next) => one - next));
+  }
+
+  await backlog(owner, { count, subject: `'po_1'` });
+  const { database } = bursar.infrastructure;
+  await bursar.stopRelays();
+  await database.write((tx) => claimFirstAttempts(tx, 1, claimLimits));
+  expect(await waiting(owner.webhookId, 'is_parked')).toBeGreaterThan(0);
+  await database.write((tx) => endPendingOf(tx, [owner.webhookId], 'closed by a test'));
+  expect(await waiting(owner.webhookId, `is_parked or status = 'pending'`)).toBe(0);
+}, 300_000);
