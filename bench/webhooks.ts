@@ -1,0 +1,274 @@
+/**
+ * First deliveries of webhooks over a whole installation, from the commit of an event to its receipt at ten endpoints:
+ * rate, share of a bare client's rate, delay at half the rate, memory of the worker; and the same with a dead endpoint,
+ * with a dead and a slow one, and with many finished deliveries in the tables (`BENCH_FINISHED`).
+ * @module
+ */
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { newId } from '../src/kernel/ids.ts';
+import { cpuClock, cpuPer } from './support/cpu.ts';
+import { evaluate, inMs, percentile, perSecond, table, whole } from './support/figures.ts';
+import { type BenchInstallation, startInstallation } from './support/installation.ts';
+import { startProgram } from './support/program.ts';
+import { type BenchReceiver, type Receipt, startBenchReceiver } from './support/receiver.ts';
+import { type Ending, measuredSeconds, runBench, say } from './support/run.ts';
+
+const endpoints = 10;
+const eventsAtOnce = 50;
+/** More is committed only while less than this waits. */
+const mostWaiting = 10_000;
+const finished = Math.max(0, Number(process.env.BENCH_FINISHED ?? 1_000_000));
+const pairs = 5;
+const shortSeconds = Math.max(1, measuredSeconds / 6);
+/** How long the bench waits for the last delivery of a round before it calls it lost. */
+const patienceMs = 120_000;
+const wanted = { perSecond: 10_000, share: 0.3, p99Ms: 250, slowdown: 0.05, withFinished: 1.3 };
+
+type Site = BenchInstallation & { readonly receiver: BenchReceiver };
+
+async function call(site: Site, method: string, path: string, body?: object): Promise<Record<string, unknown>> {
+  const { url, headers } = site;
+  const answer = await fetch(`${url}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
+  return (await answer.json()) as Record<string, unknown>;
+}
+
+const eventName = 'transaction.completed';
+const subscribe = async (site: Site, url: string): Promise<string> =>
+  String((await call(site, 'POST', '/webhooks', { url, events: [eventName] })).id);
+
+/** Events in one commit, each with its audit row, as a service writes them; answers when they were committed. */
+async function commitEvents({ sql, ownerId }: Site, data: unknown, count: number): Promise<Map<number, number>> {
+  const made = Array.from({ length: count }, () => {
+    const subject = newId('transaction');
+    const common = { owner_id: ownerId, subject_id: subject, request_id: 'bench', created_at: new Date() };
+    return {
+      event: { ...common, id: newId('event'), name: eventName, data },
+      audit: { ...common, id: newId('audit'), actor: 'system', action: eventName, details: {}, outcome: 'done' },
+    };
+  });
+  const [events, audits] = [made.map(({ event }) => event), made.map(({ audit }) => audit)];
+  await sql('select record_changes($1::jsonb, $2::jsonb)', [JSON.stringify(events), JSON.stringify(audits)]);
+  const at = instant();
+  const rows = await sql<{ seq: number }>('select seq::float8 as seq from events where id = any($1)', [
+    events.map(({ id }) => id),
+  ]);
+  return new Map(rows.map(({ seq }) => [seq, at]));
+}
+
+const instant = (): number => performance.timeOrigin + performance.now();
+
+type Round = {
+  readonly deliveries: number;
+  readonly rate: number;
+  readonly delays: readonly number[];
+  readonly repeats: number;
+  readonly lost: number;
+  readonly cpu: string;
+};
+
+/** Without `eventsPerSecond` as many as are delivered. Ends when everything has arrived. */
+async function round(site: Site, data: unknown, seconds: number, eventsPerSecond?: number): Promise<Round> {
+  const committedAt = new Map<number, number>();
+  const { receiver, pids } = site;
+  await receiver.take();
+  const before = cpuClock({ ...pids, receiver: receiver.pid });
+  const receivedBefore = receiver.received();
+  const start = instant();
+  const commit = async (count: number): Promise<void> => {
+    for (const [sequence, at] of await commitEvents(site, data, count)) committedAt.set(sequence, at);
+  };
+  const waiting = () => committedAt.size * endpoints - (receiver.received() - receivedBefore);
+  while (instant() < start + seconds * 1_000) {
+    const due = eventsPerSecond === undefined ? eventsAtOnce : dueNow(start, eventsPerSecond) - committedAt.size;
+    if (due > 0 && waiting() < mostWaiting) await commit(due);
+    else await sleep(2);
+  }
+  const expected = committedAt.size * endpoints;
+  const until = instant() + patienceMs;
+  while (receiver.received() - receivedBefore < expected && instant() < until) await sleep(50);
+  await sleep(200); // What comes twice comes now.
+  return summary(await receiver.take(), committedAt, start, (deliveries) =>
+    cpuPer(deliveries, before, cpuClock({ ...pids, receiver: receiver.pid })),
+  );
+}
+
+const dueNow = (start: number, eventsPerSecond: number): number =>
+  Math.floor(((instant() - start) / 1_000) * eventsPerSecond);
+
+function summary(
+  receipts: readonly Receipt[],
+  committedAt: ReadonlyMap<number, number>,
+  start: number,
+  cpuOf: (deliveries: number) => string,
+): Round {
+  const first = new Map<string, number>();
+  let [repeats, last] = [0, start];
+  for (const [sequence, path, at] of receipts) {
+    if (!committedAt.has(sequence)) continue; // Of the round before: a retry.
+    const key = `${sequence}${path}`;
+    if (first.has(key)) repeats += 1;
+    else first.set(key, Math.max(0, at - (committedAt.get(sequence) ?? at)));
+    last = Math.max(last, at);
+  }
+  return {
+    deliveries: first.size,
+    rate: perSecond(first.size, (last - start) / 1_000),
+    delays: [...first.values()],
+    repeats,
+    lost: committedAt.size * endpoints - first.size,
+    cpu: cpuOf(first.size),
+  };
+}
+
+/** In MiB, once a second; nothing where the system does not tell. */
+function watchMemory(pid: number | undefined, atEnd: Ending): { stop(): readonly number[] } {
+  const seen: number[] = [];
+  const timer = setInterval(() => {
+    try {
+      seen.push((Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * 4_096) / 2 ** 20);
+    } catch (_gone) {
+      // Ended, or this is not Linux.
+    }
+  }, 1_000);
+  atEnd(async () => clearInterval(timer));
+  return {
+    stop: () => {
+      clearInterval(timer);
+      return seen;
+    },
+  };
+}
+
+/** Deliveries that are over, as the relay leaves them. */
+async function seedFinished({ sql, ownerId }: Site, webhookId: string, count: number): Promise<void> {
+  const attempt = JSON.stringify([
+    { attempt: 1, deliveryId: 'whd_0.1', at: '', responseStatus: 204, responseMs: 3, error: null, responseBody: null },
+  ]);
+  for (let made = 0; made < count; made += 100_000) {
+    await sql(
+      `insert into webhook_deliveries (id, webhook_id, owner_id, event_id, event, plan, status, attempts_made, claims,
+         attempts, created_at, delivered_at)
+       select new_time_ordered_id('whd'), $1, $2, 'evt_finished', '${eventName}', 'starter', 'succeeded', 1, 1,
+         $3::jsonb, now() - interval '1 day', now() from generate_series(1, $4::int)`,
+      [webhookId, ownerId, attempt, Math.min(100_000, count - made)],
+    );
+  }
+  await sql('vacuum analyze webhook_deliveries');
+}
+
+async function floorOf(site: Site, body: string, urls: readonly string[], atEnd: Ending): Promise<number> {
+  const floor = await startProgram('bench/floor/webhooks.ts', {}, atEnd);
+  const headers = {
+    'content-type': 'application/json',
+    'x-service-event': eventName,
+    'x-service-sequence': '0',
+    'x-service-timestamp': '1795161600',
+    'x-service-delivery-id': 'whd_01kaftm3w0e6r8t9y0b1c2d3e4.1',
+    'x-service-signature': `sha256=${'0'.repeat(64)}`,
+    'x-request-id': '019aa3d1-0000-7000-8000-000000000000',
+    'webhook-id': 'whd_01kaftm3w0e6r8t9y0b1c2d3e4',
+    'webhook-timestamp': '1795161600',
+    'webhook-signature': `v1,${'0'.repeat(44)}`,
+  };
+  const measure = async (seconds: number): Promise<number> => {
+    floor.child.send({ urls, headers, body, openPerUrl: 10, seconds });
+    const [{ done, tookMs }] = (await once(floor.child, 'message')) as [{ done: number; tookMs: number }];
+    return perSecond(done, tookMs / 1_000);
+  };
+  await measure(1);
+  const rate = await measure(Math.max(1, measuredSeconds / 2));
+  await site.receiver.take();
+  return rate;
+}
+
+await runBench('webhooks', async (atEnd) => {
+  const receiver = await startBenchReceiver(atEnd);
+  // Nothing listens on the discard port, and no test machine forwards it.
+  const dead = 'http://127.0.0.1:9';
+  const site: Site = { ...(await startInstallation(atEnd, { allowedOrigins: [receiver.url, dead] })), receiver };
+  const urls = Array.from({ length: endpoints }, (_, n) => `${receiver.url}/r${n}`);
+  const ids: string[] = [];
+  for (const url of urls) ids.push(await subscribe(site, url));
+  const { example } = await call(site, 'GET', `/webhooks/events/${eventName}`);
+  const body = JSON.stringify({ event: eventName, createdAt: new Date().toISOString(), data: example, sequence: 0 });
+  const memory = watchMemory(site.pids.worker, atEnd);
+
+  await round(site, example, shortSeconds); // Until the processes run compiled code.
+  const plain = await round(site, example, measuredSeconds);
+  const half = plain.rate / endpoints / 2;
+  const steady = await round(site, example, measuredSeconds, half);
+  const floor = await floorOf(site, body, urls, atEnd);
+
+  const deadId = await subscribe(site, `${dead}/dead`);
+  const set = (id: string, status: 'active' | 'paused') => call(site, 'PATCH', `/webhooks/${id}`, { status });
+  const slowdowns: number[] = [];
+  const rounds: Round[] = [plain, steady];
+  for (let pair = 0; pair < pairs; pair++) {
+    await set(deadId, 'paused');
+    const without = await round(site, example, shortSeconds);
+    await set(deadId, 'active');
+    const beside = await round(site, example, shortSeconds);
+    slowdowns.push(1 - beside.rate / without.rate);
+    rounds.push(without, beside);
+  }
+  const slowId = await subscribe(site, `${receiver.url}/slow`);
+  const both = await round(site, example, shortSeconds);
+  await Promise.all([deadId, slowId].map((id) => set(id, 'paused')));
+  const alone = await round(site, example, shortSeconds);
+  await seedFinished(site, ids[0] ?? '', finished);
+  const after = await round(site, example, shortSeconds);
+  rounds.push(both, alone, after);
+  const megabytes = memory.stop();
+
+  const shown = (what: string, { deliveries, rate, delays, cpu }: Round): string[] => [
+    ...[what, whole(deliveries), `${whole(rate)}/s`],
+    ...[inMs(percentile(delays, 0.5)), inMs(percentile(delays, 0.99)), cpu],
+  ];
+  table(
+    ['deliveries', 'number', 'rate', 'p50', 'p99', 'CPU of each'],
+    [
+      shown(`${endpoints} endpoints, as fast as they go`, plain),
+      shown(`${whole(half * endpoints)}/s arriving`, steady),
+      ['floor: the same requests, bare undici', '', `${whole(floor)}/s`, '', '', ''],
+      shown('beside one dead and one slow endpoint', both),
+      shown('the same endpoints alone', alone),
+      shown(`with ${whole(finished)} finished deliveries`, after),
+    ],
+  );
+  const slowdown = percentile(slowdowns, 0.5);
+  const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
+  say(`slowdown by one dead endpoint, ${pairs} pairs of rounds: ${slowdowns.map(percent).join(', ')}`);
+  say(`slowdown by a dead and a slow endpoint: ${percent(1 - both.rate / alone.rate)}`);
+  const [firstMb = Number.NaN, lastMb = Number.NaN] = [megabytes[0], megabytes.at(-1)];
+  say(
+    `memory of the worker: ${whole(firstMb)} MiB, at most ${whole(Math.max(...megabytes))}, ${whole(lastMb)} at the end`,
+  );
+  say(`body of a delivery: ${body.length} bytes`);
+  const lost = rounds.reduce((sum, one) => sum + one.lost, 0);
+  const repeats = rounds.reduce((sum, one) => sum + one.repeats, 0);
+  const p99 = percentile(steady.delays, 0.99);
+  const [share, ratio] = [plain.rate / floor, alone.rate / after.rate];
+  return evaluate([
+    {
+      ...{ what: 'deliveries', found: `${whole(plain.rate)}/s`, target: `≥ ${whole(wanted.perSecond)}/s` },
+      isMet: plain.rate >= wanted.perSecond,
+    },
+    { what: 'share of the floor', found: share.toFixed(2), target: `≥ ${wanted.share}`, isMet: share >= wanted.share },
+    {
+      ...{ what: 'p99 from commit to receipt at half the rate', found: inMs(p99), target: `≤ ${wanted.p99Ms} ms` },
+      isMet: p99 <= wanted.p99Ms,
+    },
+    {
+      ...{ what: 'slowdown by one dead endpoint, median', found: percent(slowdown), target: '< 5 %' },
+      isMet: slowdown < wanted.slowdown,
+    },
+    {
+      ...{ what: `slower with ${whole(finished)} finished`, found: `× ${ratio.toFixed(2)}`, target: '≤ × 1.3' },
+      isMet: ratio <= wanted.withFinished,
+    },
+    { what: 'lost', found: `${lost}; ${repeats} came twice`, target: '0', isMet: lost === 0 },
+  ]);
+});
