@@ -31,10 +31,16 @@ export const ownTime = (iso) => `${form.format(new Date(iso)).replace(' at ', ',
 
 const form = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short' });
 
-/** UTC stays beside it. */
-export function inOwnTime() {
-  for (const time of document.querySelectorAll('time')) {
+const shortForms = {
+  hour: new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' }),
+  day: new Intl.DateTimeFormat('en-GB', { weekday: 'short', hour: '2-digit', minute: '2-digit' }),
+};
+
+/** UTC stays beside it. `data-form`: shorter, where a page says once that its times are the reader's. */
+export function inOwnTime(within = document) {
+  for (const time of within.querySelectorAll('time')) {
     time.title = time.textContent;
-    time.textContent = ownTime(time.dateTime);
+    const short = shortForms[time.dataset.form];
+    time.textContent = short === undefined ? ownTime(time.dateTime) : short.format(new Date(time.dateTime));
   }
 }

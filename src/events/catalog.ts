@@ -29,7 +29,13 @@ import { agentRiskData, riskAlertData, riskReviewData } from './shapes/risk.ts';
 import { completedTransactionData, decidedTransactionData, transactionData } from './shapes/transaction.ts';
 import { transferData, transferSplitData } from './shapes/transfer.ts';
 import { creditData, fundingData, newWalletData, walletData, walletFundingData } from './shapes/wallet.ts';
-import { deadLetterData, requestedDeliveriesData, webhookData } from './shapes/webhook.ts';
+import {
+  deadLetterData,
+  requestedDeliveriesData,
+  retriedDeliveriesData,
+  webhookData,
+  webhookPageLinkData,
+} from './shapes/webhook.ts';
 
 type Entry = {
   readonly category: string;
@@ -120,6 +126,8 @@ export const eventCatalog = {
   ...group('Webhook', webhookData, ['webhook.created', 'webhook.updated', 'webhook.deleted'], ours),
   ...group('Webhook', webhookData, ['webhook_secret.rotated'], ours),
   ...group('Webhook', requestedDeliveriesData, ['webhook_delivery.requested'], ours),
+  ...group('Webhook', retriedDeliveriesData, ['webhook_delivery.retried', 'webhook_delivery.abandoned'], ours),
+  ...group('Webhook', webhookPageLinkData, ['webhook_page_link.created', 'webhook_page_link.revoked'], ours),
   ...group('Webhook', deadLetterData, ['dead_letter.deleted'], ours),
   ...group('Push', pushSubscriptionData, ['device.created', 'device.updated'], ours),
   ...group('Push', pushSubscriptionData, ['device.deleted', 'device.tested'], ours),

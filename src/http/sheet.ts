@@ -8,9 +8,11 @@ type Sheet = {
   readonly script: string;
   /** For whom the page is; null where that is not known. */
   readonly businessName?: string | null;
+  /** A file of src/browser beside the common style. */
+  readonly style?: string;
 };
 
-export const sheet = ({ title, content, script, businessName = null }: Sheet): Html => html`<!doctype html>
+export const sheet = ({ title, content, script, businessName = null, style }: Sheet): Html => html`<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8">
@@ -19,6 +21,7 @@ export const sheet = ({ title, content, script, businessName = null }: Sheet): H
     <title>${title} · Bursar</title>
     <link rel="icon" href="/docs/pages/icon.svg">
     <link rel="stylesheet" href="/docs/pages/page.css">
+    ${style === undefined ? undefined : html`<link rel="stylesheet" href="/docs/pages/${style}">`}
     <script type="module" src="/docs/pages/${script}"></script>
   </head>
   <body>

@@ -50,6 +50,8 @@ export const verbs = {
   test: 'sends a sample',
   redeliver: 'sends again what was sent before',
   recover: 'sends what was missed in a time',
+  retry: 'attempts now what waits for another attempt',
+  abandon: 'ends what waits for another attempt',
   advance: 'moves the business time of a sandbox forward',
 } as const satisfies Record<string, string>;
 

@@ -12,6 +12,8 @@ export type Actor =
   /** The holder of a link to enrol a passkey. */
   | { readonly kind: 'invitation'; readonly id: string }
   | { readonly kind: 'approval-link' }
+  /** The holder of the link of this subscription's page. */
+  | { readonly kind: 'webhook-page'; readonly id: string }
   | { readonly kind: 'dashboard' }
   /** Who may run `bursar` on the machine. */
   | { readonly kind: 'command' }

@@ -233,7 +233,7 @@ export const limits = {
     per: 'owner and UTC day',
     counted: 'test deliveries today',
     remedy: 'go on tomorrow (UTC)',
-    operations: ['testWebhook'],
+    operations: ['testWebhook', 'testByLink'],
     rows: `webhook_test_events r where r.owner_id = given.owner
       and r.created_at >= date_trunc('day', given.at, 'UTC')`,
   },
@@ -278,6 +278,7 @@ export const boundedOtherwise: Readonly<Record<string, string>> = {
   consumeMppCredentialByChallenge: 'one transaction per credential',
   resolveMppPayment: 'one transaction per payment',
   testPushSubscription: 'a message of one hour for one device; the rate limit alone',
+  createWebhookPageLink: 'one link per subscription',
   approveCardRequest: 'one card per request, and the limit of cards',
   approveByLink: 'one card per request, and the limit of cards',
   rotateCard: 'the new card takes the place of the old one',

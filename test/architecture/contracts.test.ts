@@ -32,6 +32,11 @@ const publicPaths = [
   '/enrol/{token}/devices/public-key',
   '/enrol/{token}/options',
   '/health',
+  '/webhook-pages/{token}',
+  '/webhook-pages/{token}/give-up',
+  '/webhook-pages/{token}/redeliver',
+  '/webhook-pages/{token}/retry',
+  '/webhook-pages/{token}/test',
 ];
 
 // spec: auth:bearer token

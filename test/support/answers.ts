@@ -113,6 +113,7 @@ const isCaller: Readonly<Record<Actor['kind'], boolean>> = {
   merchant: true,
   passkey: true,
   'approval-link': true,
+  'webhook-page': true,
   invitation: true,
   dashboard: true,
   command: false,

@@ -10,6 +10,20 @@ export const requestedDeliveriesData = named('RequestedDeliveriesEventData', {
   deliveries: count,
 });
 
+/** `deliveries`: how many of those that waited for another attempt became due, or were given up. */
+export const retriedDeliveriesData = named('RetriedDeliveriesEventData', {
+  id: id('webhook'),
+  ownerId: id('owner'),
+  deliveries: count,
+});
+
+/** `id`: of the subscription. */
+export const webhookPageLinkData = named('WebhookPageLinkEventData', {
+  id: id('webhook'),
+  ownerId: id('owner'),
+  expiresAt: instant,
+});
+
 export const deadLetterData = named('DeadLetterEventData', {
   id: id('delivery'),
   ownerId: id('owner'),

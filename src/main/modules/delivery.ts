@@ -7,17 +7,22 @@ import { eventHandlers } from '../../domains/delivery/events/event.routes.ts';
 import { pushSubscriptionsArea } from '../../domains/delivery/push-subscriptions/push-subscription.contract.ts';
 import { findPushSubscription } from '../../domains/delivery/push-subscriptions/push-subscription.queries.ts';
 import { pushHandlers } from '../../domains/delivery/push-subscriptions/push-subscription.routes.ts';
+import { webhookPagesArea } from '../../domains/delivery/webhook-pages/webhook-page.contract.ts';
+import { webhookPageSheet } from '../../domains/delivery/webhook-pages/webhook-page.page.ts';
+import { webhookPageHandlers } from '../../domains/delivery/webhook-pages/webhook-page.routes.ts';
 import { findDelivery } from '../../domains/delivery/webhooks/delivery.queries.ts';
 import { endpointWorkflow } from '../../domains/delivery/webhooks/endpoint.messages.ts';
 import { webhooksArea } from '../../domains/delivery/webhooks/webhook.contract.ts';
 import { WebhookRow } from '../../domains/delivery/webhooks/webhook.entity.ts';
 import { findWebhook } from '../../domains/delivery/webhooks/webhook.queries.ts';
 import { webhookHandlers } from '../../domains/delivery/webhooks/webhook.routes.ts';
+import { businessNameOf } from '../../domains/parties/customers/customer.queries.ts';
 import { minute } from '../../kernel/instant.ts';
 import { createOutbound } from '../../outbound/outbound.ts';
 import { claimLimits } from '../../relay/deliveries.ts';
 import { type Loop, startLoop } from '../../relay/loop.ts';
 import { startPushLoop } from '../../relay/push.ts';
+import { abandonWaitingDeliveries, retryWaitingDeliveries } from '../../usecases/delivery/command-retries.ts';
 import { purgeDeliveries } from '../../usecases/delivery/purge-deliveries.ts';
 import { invitedDevices } from '../../usecases/delivery/subscribe-invited-device.ts';
 import { type Config, urlRulesOf } from '../config.ts';
@@ -81,7 +86,7 @@ export const delivery = defineModule('delivery', [
       }),
     entities: [WebhookRow],
     loops: [{ group: 'purge', start: startPurge }],
-    tables: ['webhooks', 'webhook_deliveries', 'webhook_health', 'webhook_test_events'],
+    tables: ['webhooks', 'webhook_deliveries', 'webhook_health', 'webhook_hours', 'webhook_test_events'],
     activities: ({ database, clock, retries }) =>
       webhookEndpointActivities({
         database,
@@ -97,6 +102,21 @@ export const delivery = defineModule('delivery', [
         summary: ({ subjectId }) => `Subscription ${subjectId}: failed deliveries, attempted again until none waits`,
       },
     ],
+  }),
+  servedArea('webhook-pages', {
+    contract: webhookPagesArea,
+    position: 515,
+    handlers: ({ database, gateway, config: { BURSAR_MODE: mode, publicUrl } }) =>
+      webhookPageHandlers({
+        database,
+        mode,
+        publicUrl,
+        businessNameOf,
+        retry: retryWaitingDeliveries({ database, gateway }),
+        abandon: abandonWaitingDeliveries({ database, gateway }),
+      }),
+    pages: { getWebhookPage: webhookPageSheet },
+    tables: ['webhook_page_links'],
   }),
   servedArea('push-subscriptions', {
     contract: pushSubscriptionsArea,

@@ -1,9 +1,11 @@
 /** Removes what is older than it is kept, in bounded batches. A call does bounded work; the next one goes on. @module */
 import type { Database } from '../../db/database.ts';
 import type { Tx } from '../../db/tx.ts';
+import { hoursKeptMs } from '../../domains/delivery/webhooks/delivery.hours.service.ts';
 import {
   purgeOldDeliveries,
   purgeOldEvents,
+  purgeOldHours,
   purgeOldTestEvents,
 } from '../../domains/delivery/webhooks/delivery.purge.service.ts';
 import { day, later } from '../../kernel/instant.ts';
@@ -38,6 +40,7 @@ export const purgeDeliveries =
     const eventsBefore = later(now, -kept.events * day);
     const deliveries = await inBatches(purgeOldDeliveries, later(now, -kept.deliveries * day));
     const tests = await inBatches(purgeOldTestEvents, eventsBefore);
+    await inBatches(purgeOldHours, later(now, -hoursKeptMs));
     const events = await inBatches(purgeOldEvents, eventsBefore);
     return { deliveries, tests, events, hasMore };
   };

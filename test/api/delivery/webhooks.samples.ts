@@ -5,17 +5,17 @@ import { theRecords } from '../../support/factories/records.ts';
 import { type Sampler, samplesOf } from '../../support/samples.ts';
 import { eventually } from '../../support/world.ts';
 
-const theWebhook = async (one: Sampler): Promise<string> => (await one.the(theRecords)).webhookId;
+export const theWebhook = async (one: Sampler): Promise<string> => (await one.the(theRecords)).webhookId;
 const theDelivery = async (one: Sampler): Promise<string> => (await one.the(theRecords)).deliveryId;
 
 /** A subscription whose receiver answers 410 on request. */
-const failing = async (one: Sampler) => {
+export const failing = async (one: Sampler) => {
   const url = `${one.world.sandboxUrl}/receiver/failing-${randomUUID()}`;
   const { id } = await one.client(webhooksArea).createWebhook({ body: { url, events: ['card.shipped'] } });
   return { id, url };
 };
 /** A dead letter of a subscription that is active again. One after the other where they share the subscription. */
-const deadLetter = async (one: Sampler, webhook = one.the(failing)): Promise<string> => {
+export const deadLetter = async (one: Sampler, webhook = one.the(failing)): Promise<string> => {
   const webhooks = one.client(webhooksArea);
   const { id, url } = await webhook;
   await fetch(`${url}/failures`, {

@@ -1,4 +1,4 @@
-/** The deliveries of a webhook subscription, the samples of its tests, and the health of its endpoint. Persistence only. @module */
+/** The deliveries of a webhook subscription, the samples of its tests, and its health, now and by the hour. Persistence only. @module */
 import { defineEntity, p } from '@mikro-orm/core';
 import type { TableOf } from '../../../db/tables.ts';
 import type { Id } from '../../../kernel/ids.ts';
@@ -48,6 +48,20 @@ export const WebhookHealthSchema = defineEntity({
   },
 });
 
+export const WebhookHourSchema = defineEntity({
+  name: 'WebhookHour',
+  tableName: 'webhook_hours',
+  properties: {
+    webhookId: p.text().$type<Id<'webhook'>>().primary(),
+    hour: p.datetime().primary(),
+    attempts: p.integer(),
+    failures: p.integer(),
+    answered: p.integer(),
+    answerMs: p.bigint('number'),
+    slowestMs: p.integer(),
+  },
+});
+
 export const WebhookTestEventSchema = defineEntity({
   name: 'WebhookTestEvent',
   tableName: 'webhook_test_events',
@@ -66,6 +80,7 @@ declare module '../../../db/tables.ts' {
   interface Tables {
     webhook_deliveries: TableOf<typeof WebhookDeliverySchema>;
     webhook_health: TableOf<typeof WebhookHealthSchema>;
+    webhook_hours: TableOf<typeof WebhookHourSchema>;
     webhook_test_events: TableOf<typeof WebhookTestEventSchema>;
   }
 }

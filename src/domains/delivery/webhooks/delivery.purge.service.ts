@@ -1,5 +1,5 @@
 /**
- * Removes finished deliveries, samples of tests and events that are older than they are kept, some at a time. What
+ * Removes finished deliveries, samples of tests, hours of attempts and events that are older than they are kept, some at a time. What
  * waits stays, however old it is.
  * @module
  */
@@ -12,6 +12,7 @@ type Purge = (tx: Tx, before: Date, most: number) => Promise<number>;
 
 export const purgeOldDeliveries: Purge = (tx, before, most) => runSql(tx, oldDeliveries, [before, most]);
 export const purgeOldTestEvents: Purge = (tx, before, most) => runSql(tx, oldTestEvents, [before, most]);
+export const purgeOldHours: Purge = (tx, before, most) => runSql(tx, oldHours, [before, most]);
 export const purgeOldEvents: Purge = async (tx, before, most) =>
   (await oneRowOf(tx, purgedRow, oldEvents, [before, most])).purged;
 
@@ -25,6 +26,9 @@ const oldDeliveries = `delete from webhook_deliveries where id in (
 
 const oldTestEvents = `delete from webhook_test_events where id in (
   select id from webhook_test_events where created_at < $1 order by created_at limit $2)`;
+
+const oldHours = `delete from webhook_hours where (webhook_id, hour) in (
+  select webhook_id, hour from webhook_hours where hour < $1 order by hour limit $2)`;
 
 const purgedRow = z.object({ purged: z.int() });
 const oldEvents = 'select purge_events($1, $2) as purged';

@@ -7,9 +7,11 @@ import * as z from 'zod';
 import { idRow, idValue } from '../../../db/row-values.ts';
 import { rowsOf, runSql } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
+import { later } from '../../../kernel/instant.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import { ensureWorkflowRuns } from '../../../platform/workflow-runs.ts';
 import type { Claimed } from './delivery.claim.service.ts';
+import { countAttempts } from './delivery.hours.service.ts';
 import { endedInOrder, freeNextOf } from './delivery.order.service.ts';
 import { type AfterAttempt, afterAttempt, type Evaluated, evaluateAttempt, publishedGapsMs } from './delivery.rules.ts';
 import type { Result } from './delivery.send.service.ts';
@@ -36,6 +38,7 @@ export async function recordResults(
     applied.filter(({ result }) => !disabled.has(result.claimed.webhookId)),
     now,
   );
+  await countAttempts(tx, applied.map(countedOf(now)));
   return applied.map(({ result }) => result.claimed.id);
 }
 
@@ -100,6 +103,15 @@ const attemptRecord = ({ claimed, attempted, tookMs, responseBody }: Result, { e
   error,
   responseBody: error === null ? null : responseBody,
 });
+
+const countedOf =
+  (now: Date) =>
+  ({ result: { claimed, attempted, tookMs }, evaluated: { outcome } }: Settled) => ({
+    webhookId: claimed.webhookId,
+    at: later(now, -tookMs),
+    isFailure: outcome !== 'success',
+    answerMs: attempted.status === null ? null : tookMs,
+  });
 
 /** A subscription with deliveries to retry has an open workflow run, due with the first of them. */
 async function ensureRetried(tx: Tx, applied: readonly Settled[], now: Date): Promise<void> {

@@ -5,7 +5,7 @@
  */
 import { textsOf } from '../../../kernel/bounded.ts';
 import type { Id } from '../../../kernel/ids.ts';
-import type { Ignored } from '../../../kernel/message.ts';
+import { type Ignored, message } from '../../../kernel/message.ts';
 import type { EndpointStep } from './endpoint.rules.ts';
 
 export const endpointWorkflow = 'webhookEndpoint';
@@ -46,6 +46,10 @@ export type EndpointChange = { readonly deliveries: number };
 export const retryNow = 'retry-now';
 export const giveUp = 'give-up';
 
+/** The same as updates that the API asks for. */
+export const retryWaiting = message<EndpointChange, 'all'>(retryNow);
+export const giveUpWaiting = message<EndpointChange, 'all'>(giveUp);
+
 /** Which waiting deliveries a message means; null is all of them. */
 export type EndpointTarget = { readonly deliveryId: Id<'delivery'> | null };
 
@@ -55,8 +59,8 @@ const idForm = /^whd_[0-9a-z]{8,32}$/;
  * Parses the argument of `retry-now` or `give-up`: nothing, `"all"`, `"whd_…"`, `{"delivery":"whd_…"}`. Never throws,
  * and quotes nothing of what was sent. An object without `delivery` is not taken for all: it may be a misspelling.
  */
-export function parseEndpointTarget(message: string, sent: unknown): EndpointTarget | Ignored {
-  const ignored = `${message} was ignored: send {"delivery":"whd_…"} for one delivery, or "all" or nothing for all`;
+export function parseEndpointTarget(name: string, sent: unknown): EndpointTarget | Ignored {
+  const ignored = `${name} was ignored: send {"delivery":"whd_…"} for one delivery, or "all" or nothing for all`;
   if (sent === undefined || sent === null) return { deliveryId: null };
   const named = typeof sent === 'object' ? (textsOf(sent, ['delivery']).delivery ?? null) : sent;
   if (typeof named !== 'string') return { ignored };

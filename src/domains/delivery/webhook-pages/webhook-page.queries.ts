@@ -1,0 +1,146 @@
+/**
+ * What the page of a subscription shows, in a fixed number of statements whatever the subscription has: the subscription
+ * behind a link, its hours, its queue and its newest dead letters. Never a URL's path, a payload or an answer's body.
+ * @module
+ */
+import * as z from 'zod';
+import { idValue } from '../../../db/row-values.ts';
+import { firstRowOf, oneRowOf, rowsOf } from '../../../db/statement.ts';
+import type { Tx } from '../../../db/tx.ts';
+import type { ReachedId } from '../../../http/reaches.ts';
+import { DomainError } from '../../../kernel/errors.ts';
+import { hashSecret } from '../../../vault/secret-hash.ts';
+import { webhookStatuses } from '../webhooks/webhook.rules.ts';
+import type { HourOfAttempts, Span } from './webhook-page.rules.ts';
+import './webhook-page.entity.ts';
+
+const linkedRow = z.object({
+  id: idValue('webhook'),
+  ownerId: z.string(),
+  url: z.string(),
+  status: z.enum(webhookStatuses),
+  disabledReason: z.string().nullable(),
+  ordered: z.boolean(),
+  assumedPlan: z.string(),
+  createdAt: z.date(),
+  linkExpiresAt: z.date(),
+  failuresInRow: z.int(),
+  timeoutsInRow: z.int(),
+  failingSince: z.date().nullable(),
+  lastStatus: z.int().nullable(),
+  lastOutcome: z.enum(['failure', 'timeout', 'gone']).nullable(),
+});
+/** The link names this subscription, so its id counts as checked. */
+export type LinkedWebhook = Readonly<Omit<z.output<typeof linkedRow>, 'id'>> & { readonly id: ReachedId<'webhook'> };
+
+/** Throws the same for a link that is unknown, replaced, revoked or expired, and for a deleted subscription's. */
+export async function webhookBehind(tx: Tx, token: string): Promise<LinkedWebhook> {
+  const found = tokenForm.test(token)
+    ? await firstRowOf(
+        tx,
+        linkedRow,
+        `select w.id, w.owner_id as "ownerId", w.url, w.status, w.disabled_reason as "disabledReason", w.ordered,
+           w.assumed_plan as "assumedPlan", w.created_at as "createdAt", l.expires_at as "linkExpiresAt",
+           h.failures_in_row as "failuresInRow", h.timeouts_in_row as "timeoutsInRow",
+           h.failing_since as "failingSince", h.last_status as "lastStatus", h.last_outcome as "lastOutcome"
+         from webhook_page_links l join webhooks w on w.id = l.webhook_id join webhook_health h on h.webhook_id = w.id
+         where l.token_hash = $1 and l.expires_at > clock_timestamp() and w.deleted_at is null`,
+        [hashSecret(token)],
+      )
+    : undefined;
+  if (found === undefined) throw new DomainError('not_found', 'no subscription has this link, or its time is over');
+  return { ...found, id: found.id as ReachedId<'webhook'> };
+}
+
+/** Long enough to be left out of refusals, see http/sanitize-for-error.ts. */
+const tokenForm = /^[0-9a-f]{32}$/;
+
+const hourRow: z.ZodType<HourOfAttempts> = z.object({
+  hour: z.date(),
+  attempts: z.int(),
+  failures: z.int(),
+  answered: z.int(),
+  answerMs: z.number(),
+  slowestMs: z.int(),
+});
+
+/** At most one row for each hour of the span. */
+export const hoursOf = (tx: Tx, webhookId: string, { from, to }: Span): Promise<HourOfAttempts[]> =>
+  rowsOf(
+    tx,
+    hourRow,
+    `select hour, attempts, failures, answered, answer_ms::float8 as "answerMs", slowest_ms as "slowestMs"
+     from webhook_hours where webhook_id = $1 and hour >= $2 and hour < $3 order by hour`,
+    [webhookId, from, to],
+  );
+
+const queueRow = z.object({
+  unsent: z.int(),
+  retrying: z.int(),
+  underWay: z.int(),
+  oldestAt: z.date().nullable(),
+  nextAttemptAt: z.date().nullable(),
+});
+export type Queue = Readonly<z.output<typeof queueRow>>;
+
+/** Each part reads an index that holds nothing that is over. */
+export const queueOf = (tx: Tx, webhookId: string): Promise<Queue> =>
+  oneRowOf(
+    tx,
+    queueRow,
+    `select first.unsent, again.retrying, held."underWay", least(first."oldestAt", again."oldestAt") as "oldestAt",
+       again."nextAttemptAt"
+     from (select count(*)::int as unsent, min(created_at) as "oldestAt" from webhook_deliveries
+           where webhook_id = $1 and status = 'pending' and attempts_made = 0) first
+     cross join (select count(*)::int as retrying, min(created_at) as "oldestAt", min(next_attempt_at) as "nextAttemptAt"
+           from webhook_deliveries where webhook_id = $1 and status = 'pending' and attempts_made > 0) again
+     cross join (select count(*)::int as "underWay" from webhook_deliveries
+           where webhook_id = $1 and status = 'delivering') held`,
+    [webhookId],
+  );
+
+const letterRow = z.object({
+  id: idValue('delivery'),
+  event: z.string(),
+  attempts: z.int(),
+  createdAt: z.date(),
+  lastStatus: z.int().nullable(),
+  lostReason: z.string().nullable(),
+});
+export type DeadLetter = Readonly<z.output<typeof letterRow>>;
+
+export const lettersShown = 50;
+/** Beyond it the page says that there are more. */
+export const lettersCounted = 10_000;
+
+export const newestDeadLetters = (tx: Tx, webhookId: string): Promise<DeadLetter[]> =>
+  rowsOf(
+    tx,
+    letterRow,
+    `select id, event, attempts_made as attempts, created_at as "createdAt",
+       (attempts -> -1 ->> 'responseStatus')::int as "lastStatus", lost_reason as "lostReason"
+     from webhook_deliveries where webhook_id = $1 and ${isDeadLetter} order by created_at desc, id desc limit $2`,
+    [webhookId, lettersShown],
+  );
+
+export const countDeadLetters = async (tx: Tx, webhookId: string): Promise<number> =>
+  (
+    await oneRowOf(
+      tx,
+      z.object({ letters: z.int() }),
+      `select count(*)::int as letters from (
+         select from webhook_deliveries where webhook_id = $1 and ${isDeadLetter} limit $2) counted`,
+      [webhookId, lettersCounted + 1],
+    )
+  ).letters;
+
+const isDeadLetter = `status = 'dead' and dismissed_at is null`;
+
+/** Whether a delivery waits for another attempt. */
+export const hasRetries = async (tx: Tx, webhookId: string): Promise<boolean> =>
+  (await firstRowOf(
+    tx,
+    z.object({}),
+    `select from webhook_deliveries where webhook_id = $1 and status = 'pending' and attempts_made > 0 limit 1`,
+    [webhookId],
+  )) !== undefined;
