@@ -122,9 +122,9 @@ describe('the link', () => {
       maxAttempts: 5,
       failing: null,
       period: '24h',
-      total: { attempts: 0, failures: 0, meanMs: null, slowestMs: null },
+      whole: { attempts: 0, failures: 0, meanMs: null, slowestMs: null },
       queue: { unsent: 0, retrying: 0, underWay: 0, oldestAt: null, nextAttemptAt: null },
-      deadLetters: { total: 0, hasMore: false, newest: [] },
+      deadLetters: { letters: 0, hasMore: false, newest: [] },
     });
     const html = await fetch(url.replace(quiet.config.publicUrl, quiet.apiUrl), { headers: { Accept: 'text/html' } });
     const said = `${JSON.stringify(answer)}${await html.text()}`;
@@ -225,16 +225,16 @@ describe('what the page counts', () => {
     bursar.receiver.answers('counted', inTurn(status(200), status(500, s3cret), status(200)));
     for (let attempts = 1; attempts <= 3; attempts++) {
       await bursar.emit(one.ownerId);
-      await eventually(one.page, ({ total }) => total.attempts >= attempts);
+      await eventually(one.page, ({ whole }) => whole.attempts >= attempts);
     }
     const shown = await eventually(one.page, ({ queue }) => queue.retrying === 1);
-    expect(shown.total).toMatchObject({ attempts: 3, failures: 1, meanMs: expect.any(Number) });
+    expect(shown.whole).toMatchObject({ attempts: 3, failures: 1, meanMs: expect.any(Number) });
     expect(await one.attemptsKept()).toBe(3);
     expect(shown.parts).toHaveLength(24);
     expect(shown.parts.reduce((sum, { attempts }) => sum + attempts, 0)).toBe(3);
     expect(shown.queue).toMatchObject({ unsent: 0, retrying: 1, nextAttemptAt: expect.any(String) });
     const week = await one.page('7d');
-    expect([week.parts.length, week.total]).toEqual([28, shown.total]);
+    expect([week.parts.length, week.whole]).toEqual([28, shown.whole]);
     expect(JSON.stringify([shown, week])).not.toContain('s3cret');
   });
 
@@ -242,8 +242,8 @@ describe('what the page counts', () => {
     const one = await watched('silent');
     bursar.receiver.answers('silent', (response) => void response.destroy());
     await bursar.emit(one.ownerId);
-    const shown = await eventually(one.page, ({ total }) => total.attempts === 1);
-    expect(shown.total).toEqual({ attempts: 1, failures: 1, meanMs: null, slowestMs: null });
+    const shown = await eventually(one.page, ({ whole }) => whole.attempts === 1);
+    expect(shown.whole).toEqual({ attempts: 1, failures: 1, meanMs: null, slowestMs: null });
     expect(shown.failing).toMatchObject({ failures: 1, lastStatus: null, isProbed: false });
     const { database, clock } = bursar.infrastructure;
     await bursar.world.sql(
@@ -264,9 +264,9 @@ describe('the buttons', () => {
     await bursar.emit(one.ownerId);
     await eventually(one.page, ({ queue }) => queue.retrying === 1);
     expect(await one.client.retryByLink({ params: one.params, body: {} })).toEqual({ deliveries: 1 });
-    await eventually(one.page, ({ queue, total }) => queue.retrying === 0 && total.attempts === 2);
+    await eventually(one.page, ({ queue, whole }) => queue.retrying === 0 && whole.attempts === 2);
     expect(bursar.receiver.received('retried')).toHaveLength(2);
-    expect(await one.page()).toMatchObject({ failing: null, total: { attempts: 2, failures: 1 } });
+    expect(await one.page()).toMatchObject({ failing: null, whole: { attempts: 2, failures: 1 } });
     expect(await one.records()).toContainEqual(
       expect.objectContaining({ action: 'webhook_delivery.retried', actor: `webhook-page:${one.id}` }),
     );
@@ -288,7 +288,7 @@ describe('the buttons', () => {
       expect(await client.abandonByLink({ params, body: {} })).toEqual({ deliveries: 3 });
     }
     const { deadLetters } = await one.page();
-    expect(deadLetters).toMatchObject({ total: 3, hasMore: false });
+    expect(deadLetters).toMatchObject({ letters: 3, hasMore: false });
     expect(deadLetters?.newest[0]).toMatchObject({
       event: 'policy.created',
       attempts: 1,
@@ -303,15 +303,15 @@ describe('the buttons', () => {
     const { params } = one;
     const foreign = (await other.page()).deadLetters?.newest.map(({ id }) => id) ?? [];
     expect(await one.client.redeliverByLink({ params, body: { ids: foreign } })).toEqual({ queued: 0, hasMore: false });
-    expect((await other.page()).deadLetters?.total).toBe(3);
+    expect((await other.page()).deadLetters?.letters).toBe(3);
     const own = deadLetters?.newest[0]?.id ?? '';
     expect(await one.client.redeliverByLink({ params, body: { ids: [own] } })).toMatchObject({ queued: 1 });
-    expect((await one.page()).deadLetters?.total).toBe(2);
+    expect((await one.page()).deadLetters?.letters).toBe(2);
     expect(await one.client.redeliverByLink({ params, body: {} })).toEqual({ queued: 2, hasMore: false });
-    expect((await one.page()).deadLetters?.total).toBe(0);
+    expect((await one.page()).deadLetters?.letters).toBe(0);
     await eventually(one.page, ({ failing, queue }) => failing === null && queue.unsent + queue.underWay === 0);
     expect(await one.attemptsKept()).toBe(6);
-    expect((await one.page()).total).toMatchObject({ attempts: 6, failures: 3 });
+    expect((await one.page()).whole).toMatchObject({ attempts: 6, failures: 3 });
   });
 
   test('a test event arrives with the mark of a test', async () => {
@@ -343,7 +343,7 @@ describe('the buttons', () => {
     expect((await refusalOf(one.client.testByLink({ params, body: {} })))[0]).toBe(400);
     expect(await one.client.abandonByLink({ params, body: {} })).toEqual({ deliveries: 1 });
     expect((await refusalOf(one.client.redeliverByLink({ params, body: {} })))[0]).toBe(400);
-    expect((await one.page()).deadLetters?.total).toBe(1);
+    expect((await one.page()).deadLetters?.letters).toBe(1);
   });
 
   test('a receiver that is gone: the page says why it is disabled, and lists what was lost', async () => {
@@ -352,7 +352,7 @@ describe('the buttons', () => {
     await bursar.emit(one.ownerId);
     expect(await eventually(one.page, ({ status: now }) => now === 'disabled')).toMatchObject({
       disabledReason: 'the receiver answered 410 Gone',
-      deadLetters: { total: 1, newest: [{ lastStatus: 410, lostReason: null }] },
+      deadLetters: { letters: 1, newest: [{ lastStatus: 410, lostReason: null }] },
     });
   });
 
@@ -371,5 +371,5 @@ test('hanging attempts stand under way until they end', async () => {
   bursar.receiver.answers('hanging-page', hanging);
   await bursar.emit(one.ownerId);
   const shown = await eventually(one.page, ({ queue }) => queue.underWay === 1);
-  expect(shown).toMatchObject({ total: { attempts: 0 }, queue: { unsent: 0, retrying: 0 } });
+  expect(shown).toMatchObject({ whole: { attempts: 0 }, queue: { unsent: 0, retrying: 0 } });
 });

@@ -9,7 +9,7 @@ import type { WebhookPageWire } from './webhook-page.contract.ts';
 import { inThousands, shortInstant, tookInWords } from './webhook-page.words.ts';
 
 type Parts = WebhookPageWire['parts'];
-type Plotted = Pick<WebhookPageWire, 'parts' | 'period' | 'total'>;
+type Plotted = Pick<WebhookPageWire, 'parts' | 'period' | 'whole'>;
 
 const [width, height] = [1_000, 200];
 
@@ -25,21 +25,21 @@ export const plotOf = (page: Plotted): Html => html`
   ${answersOf(page)}
   ${axisOf(page)}
 </figure>
-<details class="table"><summary>The same as a table</summary>${tableOf(page)}</details>`;
+<details id="as-table" class="table"><summary>The same as a table</summary>${tableOf(page)}</details>`;
 
-function attemptsOf({ parts, total }: Plotted): Html {
+function attemptsOf({ parts, whole }: Plotted): Html {
   const top = niceTop(Math.max(1, ...parts.map(({ attempts }) => attempts)));
   const bars = parts.map(({ attempts, failures }, place) => {
-    const [whole, failed] = [scaled(attempts, top), scaled(failures, top)];
-    return html`${bar('answered', parts, place, { from: failed, to: whole })}${bar('failed', parts, place, { from: 0, to: failed })}`;
+    const [made, failed] = [scaled(attempts, top), scaled(failures, top)];
+    return html`${bar('answered', parts, place, { from: failed, to: made })}${bar('failed', parts, place, { from: 0, to: failed })}`;
   });
   return framed(`${inThousands(top)}`, {
-    title: `${inThousands(total.attempts)} attempts, of which ${inThousands(total.failures)} failed`,
+    title: `${inThousands(whole.attempts)} attempts, of which ${inThousands(whole.failures)} failed`,
     content: html`${bars}${hints(parts)}`,
   });
 }
 
-function answersOf({ parts, total: { meanMs, slowestMs } }: Plotted): Html {
+function answersOf({ parts, whole: { meanMs, slowestMs } }: Plotted): Html {
   const top = niceTop(Math.max(10, ...parts.map((part) => part.slowestMs ?? 0)));
   const title =
     meanMs === null || slowestMs === null
@@ -75,7 +75,7 @@ const left = (parts: Parts, place: number): number => (place * width) / parts.le
 function bar(kind: string, parts: Parts, place: number, { from, to }: { readonly from: number; readonly to: number }) {
   if (to <= from) return html``;
   const gap = width / parts.length / 6;
-  const tall = Math.max(to - from, 2);
+  const tall = Math.max(to - from, 4);
   const box = { x: left(parts, place) + gap, y: height - from - tall, width: width / parts.length - 2 * gap };
   return html`<rect class="${kind}" x="${round(box.x)}" y="${round(box.y)}" width="${round(box.width)}" height="${round(tall)}"/>`;
 }

@@ -94,8 +94,8 @@ export const webhookPageOut = z
       })
       .nullable()
       .meta({ description: 'null: the last attempt succeeded, or none was made.' }),
-    period: z.enum(periods).meta({ description: 'What `total` and `parts` cover.', examples: ['24h'] }),
-    total: z.strictObject(sum).meta({ id: 'WebhookAttemptSum', description: 'Of the whole period.' }),
+    period: z.enum(periods).meta({ description: 'What `whole` and `parts` cover.', examples: ['24h'] }),
+    whole: z.strictObject(sum).meta({ id: 'WebhookAttemptSum', description: 'Of the whole period.' }),
     parts: z
       .array(
         z
@@ -114,7 +114,7 @@ export const webhookPageOut = z
       .meta({ id: 'WebhookQueue', description: 'What waits.' }),
     deadLetters: z
       .strictObject({
-        total: count('How many there are, counted up to 10,000.'),
+        letters: count('How many there are, counted up to 10,000.'),
         hasMore: z.boolean().meta({ description: 'True when there are more than were counted.', examples: [false] }),
         newest: z.array(deadLetterOut).meta({ description: 'At most 50, newest first.' }),
       })

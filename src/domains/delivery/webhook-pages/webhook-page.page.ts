@@ -25,6 +25,7 @@ export const webhookPageSheet = pageOf(webhookPageOut, {
           </div>
         </div>
         <section aria-labelledby="letters"><h2 id="letters">Dead letters</h2>${lettersOf(page)}</section>
+        ${factsOf(page)}
         <p class="fine">Whoever has this link may use the buttons. It is good until ${instantInWords(page.linkExpiresAt)}, or until the owner makes another one.</p>
         ${page.businessTime === null ? undefined : html`<p class="fine">${page.businessTime}</p>`}
       </div>
@@ -57,17 +58,19 @@ function headOf(page: WebhookPageWire): Html {
   const [tone, state, meaning] = stateOf(page);
   return html`
     <h1><span class="who">Webhook to</span> <bdi>${page.host}</bdi></h1>
-    <p class="state ${tone}"><b>${state}</b> ${meaning}</p>
+    <p class="state ${tone}"><b>${state}</b> ${meaning}</p>`;
+}
+
+const factsOf = (page: WebhookPageWire): Html => html`
     <dl>
       <div><dt>Subscription</dt><dd><code>${page.webhookId}</code></dd></div>
       <div><dt>Made</dt><dd>${instantInWords(page.createdAt)}</dd></div>
       <div><dt>Plan</dt><dd>${page.plan}: ${counted(page.maxAttempts, 'attempt', 'attempts')} for each delivery${page.ordered ? ', in strict order' : ''}</dd></div>
     </dl>`;
-}
 
 type State = readonly [tone: 'good' | 'bad' | 'calm', state: string, meaning: Html];
 
-function stateOf({ status, disabledReason, failing, total }: WebhookPageWire): State {
+function stateOf({ status, disabledReason, failing, whole }: WebhookPageWire): State {
   if (status === 'disabled') {
     const meaning = html`because ${disabledReason ?? 'its receiver failed'}. Nothing is sent until its owner makes it active again.`;
     return ['bad', 'Disabled', meaning];
@@ -85,7 +88,7 @@ function stateOf({ status, disabledReason, failing, total }: WebhookPageWire): S
   return [
     'good',
     'Active',
-    total.attempts === 0 ? html`Nothing was sent in this time.` : html`The last attempt succeeded.`,
+    whole.attempts === 0 ? html`Nothing was sent in this time.` : html`The last attempt succeeded.`,
   ];
 }
 
@@ -97,10 +100,10 @@ const healthOf = (page: WebhookPageWire): Html => html`
     ${periodLink('7d', 'Last 7 days', page)}
   </nav>
   <dl class="figures">
-    ${figure('Attempts', inThousands(page.total.attempts))}
-    ${figure('Failed', failedInWords(page.total))}
-    ${figure('Mean answer', page.total.meanMs === null ? '–' : tookInWords(page.total.meanMs))}
-    ${figure('Slowest answer', page.total.slowestMs === null ? '–' : tookInWords(page.total.slowestMs))}
+    ${figure('Attempts', inThousands(page.whole.attempts))}
+    ${figure('Failed', failedInWords(page.whole))}
+    ${figure('Mean answer', page.whole.meanMs === null ? '–' : tookInWords(page.whole.meanMs))}
+    ${figure('Slowest answer', page.whole.slowestMs === null ? '–' : tookInWords(page.whole.slowestMs))}
   </dl>
   ${plotOf(page)}`;
 
@@ -111,13 +114,14 @@ const periodLink = (period: WebhookPageWire['period'], words: string, page: Webh
 
 const figure = (term: string, value: string): Html => html`<div><dt>${term}</dt><dd>${value}</dd></div>`;
 
-function failedInWords({ attempts, failures }: WebhookPageWire['total']): string {
+function failedInWords({ attempts, failures }: WebhookPageWire['whole']): string {
   if (failures === 0) return '0';
   const percent = (100 * failures) / attempts;
   return `${inThousands(failures)} (${percent < 1 ? '<1' : Math.round(percent)} %)`;
 }
 
-function queueOf({ queue, status, now }: WebhookPageWire): Html {
+function queueOf(page: WebhookPageWire): Html {
+  const { queue, status, now } = page;
   const { unsent, retrying, underWay, oldestAt, nextAttemptAt } = queue;
   const waiting = unsent + retrying;
   if (waiting === 0) {
@@ -126,19 +130,19 @@ function queueOf({ queue, status, now }: WebhookPageWire): Html {
   return html`
     <p><b>${counted(waiting, 'delivery waits', 'deliveries wait')}</b>${oldestAt === null ? undefined : html`, the oldest made ${ageInWords(oldestAt, now)}`}.</p>
     <dl>
-      ${unsent === 0 ? undefined : figure('First attempt', inThousands(unsent))}
-      ${retrying === 0 ? undefined : figure('Another attempt', inThousands(retrying))}
+      ${unsent === 0 ? undefined : figure('For the first attempt', inThousands(unsent))}
+      ${unsent === 0 || retrying === 0 ? undefined : figure('For another attempt', inThousands(retrying))}
       ${underWay === 0 ? undefined : figure('Under way', inThousands(underWay))}
       ${nextAttemptAt === null ? undefined : html`<div><dt>Next attempt</dt><dd>${status === 'paused' ? html`once it is active` : instantInWords(nextAttemptAt)}</dd></div>`}
     </dl>
-    ${retrying === 0 ? undefined : retryButtons(retrying, status)}`;
+    ${retrying === 0 ? undefined : retryButtons(retrying, page)}`;
 }
 
-const retryButtons = (retrying: number, status: WebhookPageWire['status']): Html => html`
+const retryButtons = (retrying: number, { status, deadLetters }: WebhookPageWire): Html => html`
     ${status === 'active' ? html`<button id="retry" class="main" type="button" data-post="retry" data-doing="Attempting now …" data-done="deliveries are attempted now">Retry now</button>` : undefined}
     <details id="giving-up" class="deny"><summary>Give up …</summary>
       <div class="sure">
-        <p>${counted(retrying, 'delivery gets', 'deliveries get')} no further attempt. Dead letters can be delivered again; on a plan without them only the owner can send the events again.</p>
+        <p>${counted(retrying, 'delivery gets', 'deliveries get')} no further attempt${deadLetters === null ? html`. Only the owner can send the events again` : html` and ${retrying === 1 ? 'becomes a dead letter' : 'become dead letters'}`}.</p>
         <button id="give-up" class="danger" type="button" data-post="give-up" data-doing="Giving up …" data-done="deliveries were given up">Give up ${counted(retrying, 'delivery', 'deliveries')}</button>
       </div>
     </details>`;
@@ -154,14 +158,14 @@ function lettersOf({ deadLetters, plan, status, now }: WebhookPageWire): Html {
   if (deadLetters === null) {
     return html`<p>The ${plan} plan has no dead letters: a delivery that used its attempts has failed.</p>`;
   }
-  const { total, hasMore, newest } = deadLetters;
-  if (total === 0) return html`<p>None. Deliveries that used all attempts would stand here.</p>`;
+  const { letters, hasMore, newest } = deadLetters;
+  if (letters === 0) return html`<p>None. Deliveries that used all attempts would stand here.</p>`;
   const mayRedeliver = status === 'active';
   const all = mayRedeliver
     ? html`<button id="redeliver-all" class="main" type="button" data-post="redeliver" data-doing="Queueing …" data-done="deliveries are on their way">Deliver all again</button>`
     : html`<p class="fine">They can be delivered again once the subscription is active.</p>`;
   return html`
-    <div class="letters-head"><p><b>${hasMore ? 'More than ' : undefined}${counted(total, 'delivery', 'deliveries')}</b> used all attempts or ${total === 1 ? 'was' : 'were'} given up.${total > newest.length ? html` The newest ${newest.length} are shown.` : undefined}</p>${all}</div>
+    <div class="letters-head"><p><b>${hasMore ? 'More than ' : undefined}${counted(letters, 'delivery', 'deliveries')}</b> used all attempts or ${letters === 1 ? 'was' : 'were'} given up.${letters > newest.length ? html` The newest ${newest.length} are shown.` : undefined}</p>${all}</div>
     <ul class="letters">${newest.map((letter) => letterOf(letter, mayRedeliver, now))}</ul>`;
 }
 

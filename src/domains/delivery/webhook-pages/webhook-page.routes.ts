@@ -104,7 +104,7 @@ async function shown({ database, businessNameOf }: WebhookPageDeps, webhook: Lin
     businessName,
     plan: plan ?? webhook.assumedPlan,
     period,
-    total: sumOf(hours),
+    whole: sumOf(hours),
     parts: partsOf(span, hours),
     queue,
     letters: { counted, newest },

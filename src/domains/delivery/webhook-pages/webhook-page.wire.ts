@@ -12,7 +12,7 @@ export type ShownPage = {
   readonly businessName: string | null;
   readonly plan: string;
   readonly period: Period;
-  readonly total: Sum;
+  readonly whole: Sum;
   readonly parts: readonly Part[];
   readonly queue: Queue;
   readonly letters: { readonly counted: number; readonly newest: readonly DeadLetter[] };
@@ -37,7 +37,7 @@ export const webhookPageWire = ({ webhook, businessName, plan, now, ...shown }: 
   businessTime: businessTimeInWords(now) ?? null,
   failing: failingOf(webhook),
   period: shown.period,
-  total: shown.total,
+  whole: shown.whole,
   parts: shown.parts.map(({ from, ...sum }) => ({ from: from.toISOString(), ...sum })),
   queue: {
     unsent: shown.queue.unsent,
@@ -60,7 +60,7 @@ const failingOf = ({ failingSince, failuresInRow, timeoutsInRow, lastStatus }: L
       };
 
 const lettersOf = ({ counted, newest }: ShownPage['letters']) => ({
-  total: Math.min(counted, lettersCounted),
+  letters: Math.min(counted, lettersCounted),
   hasMore: counted > lettersCounted,
   newest: newest.map(({ createdAt, ...letter }) => ({ ...letter, createdAt: createdAt.toISOString() })),
 });
