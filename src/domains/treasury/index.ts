@@ -3,5 +3,11 @@
 export { type FundingSource, wallet } from './ledger/account.rules.ts';
 export { availableCentsOf } from './ledger/ledger.queries.ts';
 export { clearing, type Posting, release } from './ledger/ledger.rules.ts';
-export { type JournalDraft, type JournalKind, lockAccounts, type PostResult, postNew } from './ledger/ledger.service.ts';
+export {
+  type JournalDraft,
+  type JournalKind,
+  lockAccounts,
+  type PostResult,
+  postNew,
+} from './ledger/ledger.service.ts';
 export { walletToReturnTo } from './wallets/wallet.service.ts';
