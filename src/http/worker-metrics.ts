@@ -8,6 +8,7 @@ import type { Database } from '../db/database.ts';
 import { poolOf } from '../db/pools.ts';
 import { oneRowOf, rowsOf } from '../db/statement.ts';
 import { feedLagSeconds } from '../events/feed-lag.ts';
+import { keptCall } from '../platform/kept-call.ts';
 import type { Logger } from '../platform/log.ts';
 import { exposition, type Gauge, type MetricsServer, startMetricsServer } from './metrics.ts';
 
@@ -15,16 +16,29 @@ type Deps = {
   readonly database: Database;
   readonly log: Logger;
   readonly sanctions: { state(): Promise<'ok' | 'degraded' | 'down'> };
+  /** Runs by the operators' list; throws when Temporal is away. */
+  readonly runCounts: () => Promise<readonly { readonly list: string; readonly count: number }[]>;
 };
+
+/** Many may ask for the metrics, and Temporal counts by a query. */
+const runCountsKeptMs = 15_000;
 
 export async function startWorkerMetrics(deps: Deps, port: number, sdkAddress: string): Promise<MetricsServer> {
   const own = async (): Promise<string> =>
     exposition([...poolGauges(deps), ...(await waiting(deps)), await sanctionsGauge(deps)]);
+  const counts = keptCall(deps.runCounts, runCountsKeptMs);
+  const runs = async (): Promise<string> => exposition([runsGauge(await counts())]);
   const sdk = async (): Promise<string> => (await fetch(`http://${sdkAddress}/metrics`)).text();
-  const server = await startMetricsServer(port, [own, sdk], deps.log);
+  const server = await startMetricsServer(port, [own, runs, sdk], deps.log);
   deps.log.info({ url: server.url }, 'metrics are served');
   return server;
 }
+
+const runsGauge = (counts: Awaited<ReturnType<Deps['runCounts']>>): Gauge => ({
+  name: 'bursar_runs',
+  help: 'Workflow runs in the lists for operators; left out while Temporal is away.',
+  values: counts.map(({ list, count }) => ({ value: count, labels: { list } })),
+});
 
 function poolGauges({ database }: Deps): Gauge[] {
   const { totalCount, idleCount, waitingCount } = poolOf(database.read());

@@ -15,6 +15,7 @@ import { startHeartbeats } from '../relay/heartbeats-loop.ts';
 import { createRetrySender } from '../relay/retries.ts';
 import { freePort } from '../supervisor/ports.ts';
 import { bundleWorkflows } from '../temporal/bundle.ts';
+import { countRuns } from '../temporal/run-counts.ts';
 import { taskQueues } from '../temporal/task-queues.ts';
 import { startWorker } from '../temporal/worker.ts';
 import { refreshApprovalLinks } from '../usecases/identity/refresh-approval-links.ts';
@@ -87,7 +88,11 @@ export async function startWorkerProcess(config: Config, bundlePath?: string): P
   const metrics =
     metricsPort === undefined || metricsAddress === undefined
       ? undefined
-      : await startWorkerMetrics(infrastructure, metricsPort, metricsAddress);
+      : await startWorkerMetrics(
+          { ...infrastructure, runCounts: () => countRuns(infrastructure.temporal) },
+          metricsPort,
+          metricsAddress,
+        );
 
   const parts = [deliveries, retries, heart, ...loops.map(({ running }) => running), ...workers];
   return {

@@ -14,6 +14,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { isAlive } from '../../../src/supervisor/pids.ts';
 import { freePort } from '../../../src/supervisor/ports.ts';
+import { searchAttributes } from '../../../src/temporal/gateway.ts';
 import { clientsOf } from '../../support/factories/records.ts';
 import { type Installation, startInstallation } from '../../support/installation.ts';
 import { openTemporal } from '../../support/operator-view.ts';
@@ -58,6 +59,7 @@ test('one address shows the figures of Bursar and of the SDK', async () => {
     /^bursar_starts_waiting \d+$/m,
     /^bursar_unsealed_journals \d+$/m,
     /^bursar_sanctions_list 2$/m,
+    /^bursar_runs\{list="stuck"\} 0$/m,
     /^bursar_loop_age_seconds\{loop="relay"\} [\d.]+$/m,
     /^temporal_activity_execution_latency/m,
     /^temporal_worker_task_slots_available\{/m,
@@ -118,6 +120,19 @@ test('a run whose workflow task fails: the log names it, the metric counts it, a
   await operator('workflow', 'describe', '--workflow-id', 'intent/blocked');
   await operator('workflow', 'terminate', '--workflow-id', 'intent/blocked', '--reason', 'cannot continue');
   expect((await blocked.describe()).status.name).toBe('TERMINATED');
+  await temporal.close();
+});
+
+test('a stuck run is counted until it ends', async () => {
+  const temporal = await openTemporal(bursar.ready.temporalAddress);
+  const stuck = await temporal.client.workflow.start('ofAnotherVersion', {
+    workflowId: 'intent/stuck',
+    taskQueue: 'without-a-worker',
+    typedSearchAttributes: [{ key: searchAttributes.problem, value: 'stuck' }],
+  });
+  await eventually(metrics, (text) => text.includes('bursar_runs{list="stuck"} 1'));
+  await stuck.terminate('the end of the test');
+  await eventually(metrics, (text) => text.includes('bursar_runs{list="stuck"} 0'));
   await temporal.close();
 });
 
