@@ -10,6 +10,7 @@ const expiresAt = instantOut.meta({ description: 'Until when the link is good, i
 
 const pageLinkOut = z
   .strictObject({
+    webhookId: idOut('webhook'),
     url: z.string().meta({
       description: 'The page. Whoever has it may use the buttons; shown only here.',
       examples: ['https://pay.example.com/webhook-pages/5f0c…'],

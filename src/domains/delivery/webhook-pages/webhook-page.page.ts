@@ -87,7 +87,7 @@ function stateOf({ status, disabledReason, failing, whole }: WebhookPageWire): S
   }
   return [
     'good',
-    'Active',
+    'Active.',
     whole.attempts === 0 ? html`Nothing was sent in this time.` : html`The last attempt succeeded.`,
   ];
 }

@@ -83,21 +83,24 @@ const queueRow = z.object({
 });
 export type Queue = Readonly<z.output<typeof queueRow>>;
 
-/** Each part reads an index that holds nothing that is over. */
+/** Counts read an index that holds nothing that is over; the oldest is its first entry. */
 export const queueOf = (tx: Tx, webhookId: string): Promise<Queue> =>
   oneRowOf(
     tx,
     queueRow,
-    `select first.unsent, again.retrying, held."underWay", least(first."oldestAt", again."oldestAt") as "oldestAt",
-       again."nextAttemptAt"
-     from (select count(*)::int as unsent, min(created_at) as "oldestAt" from webhook_deliveries
-           where webhook_id = $1 and status = 'pending' and attempts_made = 0) first
-     cross join (select count(*)::int as retrying, min(created_at) as "oldestAt", min(next_attempt_at) as "nextAttemptAt"
-           from webhook_deliveries where webhook_id = $1 and status = 'pending' and attempts_made > 0) again
+    `select first.unsent, again.retrying, again."nextAttemptAt", held."underWay",
+       least((select created_at from webhook_deliveries where webhook_id = $1 and ${isUnsent} order by seq limit 1),
+         (select created_at from webhook_deliveries where webhook_id = $1 and ${isRetried} order by seq limit 1)) as "oldestAt"
+     from (select count(*)::int as unsent from webhook_deliveries where webhook_id = $1 and ${isUnsent}) first
+     cross join (select count(*)::int as retrying, min(next_attempt_at) as "nextAttemptAt" from webhook_deliveries
+           where webhook_id = $1 and ${isRetried}) again
      cross join (select count(*)::int as "underWay" from webhook_deliveries
            where webhook_id = $1 and status = 'delivering') held`,
     [webhookId],
   );
+
+const isUnsent = `status = 'pending' and attempts_made = 0`;
+const isRetried = `status = 'pending' and attempts_made > 0`;
 
 const letterRow = z.object({
   id: idValue('delivery'),
@@ -138,9 +141,6 @@ const isDeadLetter = `status = 'dead' and dismissed_at is null`;
 
 /** Whether a delivery waits for another attempt. */
 export const hasRetries = async (tx: Tx, webhookId: string): Promise<boolean> =>
-  (await firstRowOf(
-    tx,
-    z.object({}),
-    `select from webhook_deliveries where webhook_id = $1 and status = 'pending' and attempts_made > 0 limit 1`,
-    [webhookId],
-  )) !== undefined;
+  (await firstRowOf(tx, z.object({}), `select from webhook_deliveries where webhook_id = $1 and ${isRetried} limit 1`, [
+    webhookId,
+  ])) !== undefined;

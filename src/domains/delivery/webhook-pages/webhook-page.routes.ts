@@ -42,7 +42,7 @@ export const webhookPageHandlers = (deps: WebhookPageDeps): Handlers<typeof webh
       const { token, expiresAt } = await inTransaction(deps, call, (tx, cause) =>
         createPageLink(tx, name, body, cause),
       );
-      return { url: pageUrlOf(publicUrl, token), expiresAt: expiresAt.toISOString() };
+      return { webhookId: params.id, url: pageUrlOf(publicUrl, token), expiresAt: expiresAt.toISOString() };
     },
 
     revokeWebhookPageLink: async ({ params, own: { ownerId } }, call) => {
