@@ -117,20 +117,18 @@ test('kept call: an answer is as old as promised at most, a failure is not kept,
       async (scheduler, calls) => {
         const keptMs = 100;
         let nowMs = 0;
+        let turn = 0;
         let underWay = 0;
+        let most = 0;
         const drawn = calls.map(({ fails }) => fails);
         const ask = keptCall(
           async () => {
-            expect(++underWay).toBe(1);
-            const call = { endedMs: Number.POSITIVE_INFINITY };
-            try {
-              await scheduler.schedule(Promise.resolve(), 'call');
-              if (drawn.pop() === true) throw new Error('away');
-              return call;
-            } finally {
-              underWay -= 1;
-              call.endedMs = nowMs;
-            }
+            most = Math.max(most, ++underWay);
+            await scheduler.schedule(Promise.resolve(), 'call');
+            underWay -= 1;
+            const ended = { atMs: nowMs, turn: ++turn };
+            if (drawn.pop() === true) throw new Error('away', { cause: ended });
+            return ended;
           },
           keptMs,
           () => nowMs,
@@ -138,11 +136,16 @@ test('kept call: an answer is as old as promised at most, a failure is not kept,
         const asked = calls.map(async ({ laterMs }, n) => {
           await scheduler.schedule(Promise.resolve(), `ask ${n}`);
           nowMs += laterMs;
-          const atMs = nowMs;
-          const answer = await ask().catch(() => undefined);
-          if (answer !== undefined) expect(answer.endedMs + keptMs).toBeGreaterThan(atMs);
+          const at = { ms: nowMs, turn: ++turn };
+          const outcome = await ask().then(
+            (ended) => ({ ended, failed: false }),
+            (error: Error) => ({ ended: error.cause as { atMs: number; turn: number }, failed: true }),
+          );
+          if (outcome.failed) expect(outcome.ended.turn).toBeGreaterThan(at.turn);
+          else expect(outcome.ended.atMs + keptMs).toBeGreaterThan(at.ms);
         });
         await scheduler.waitFor(Promise.all(asked));
+        expect(most).toBe(1);
       },
     ),
     runs,
