@@ -61,13 +61,17 @@ async function sanctionsGauge({ sanctions }: Deps): Promise<Gauge> {
 const waitingRow = z.object({ deliveries: z.int(), wakes: z.int(), starts: z.int(), unsealed: z.int() });
 const ageRow = z.object({ loop: z.string(), seconds: z.number() });
 
-/** One statement over indexed conditions. */
+/** One statement over conditions that each have their index: what is finished is never read. */
 async function waiting({ database }: Deps): Promise<Gauge[]> {
   const counts = await oneRowOf(
     database.read(),
     waitingRow,
     `select
-       (select count(*)::int from webhook_deliveries where status in ('pending', 'delivering')) as deliveries,
+       (select sum(count)::int from (
+          select count(*) from webhook_deliveries where status = 'pending' and attempts_made = 0 and not is_parked
+          union all select count(*) from webhook_deliveries where is_parked
+          union all select count(*) from webhook_deliveries where status = 'pending' and attempts_made > 0
+          union all select count(*) from webhook_deliveries where status = 'delivering') parts) as deliveries,
        (select count(*)::int from workflow_runs where wanted_wake or waking_until is not null) as wakes,
        (select count(*)::int from workflow_runs where is_open and started_epoch is null) as starts,
        (select count(*)::int from unsealed_journals) as unsealed`,

@@ -1,4 +1,4 @@
-/** Removes what is older than it is kept, in bounded batches. A call does bounded work; the next one goes on. @module */
+/** Removes what is older than it is kept, and secrets that sign no more, in bounded batches. A call does bounded work; the next one goes on. @module */
 import type { Database } from '../../db/database.ts';
 import type { Tx } from '../../db/tx.ts';
 import { hoursKeptMs } from '../../domains/delivery/webhooks/delivery.hours.service.ts';
@@ -7,6 +7,7 @@ import {
   purgeOldEvents,
   purgeOldHours,
   purgeOldTestEvents,
+  wipeEndedSecrets,
 } from '../../domains/delivery/webhooks/delivery.purge.service.ts';
 import { day, later } from '../../kernel/instant.ts';
 
@@ -37,6 +38,7 @@ export const purgeDeliveries =
       hasMore = true;
       return purged;
     };
+    await database.write(wipeEndedSecrets);
     const eventsBefore = later(now, -kept.events * day);
     const deliveries = await inBatches(purgeOldDeliveries, later(now, -kept.deliveries * day));
     const tests = await inBatches(purgeOldTestEvents, eventsBefore);

@@ -12,6 +12,7 @@ import type { ReachedId } from '../../../src/http/reaches.ts';
 import { uuidv7 } from '../../../src/kernel/ids.ts';
 import { day, hour } from '../../../src/kernel/instant.ts';
 import type { Cause } from '../../../src/platform/cause.ts';
+import { purgeDeliveries } from '../../../src/usecases/delivery/purge-deliveries.ts';
 import { type DeliveryWorld, type Subscriber, startDeliveryWorld } from '../../support/delivery-world.ts';
 import { inTurn, status } from '../../support/receiver.ts';
 import { refusalOf } from '../../support/refusals.ts';
@@ -226,6 +227,13 @@ describe('rotating', () => {
     const after = await sent(3);
     expect([second.secret, third.secret].map((secret) => verifies(secret, after))).toEqual([false, true]);
     expect(after.headers).not.toHaveProperty('x-service-signature-previous');
+    const { database, clock } = bursar.infrastructure;
+    await purgeDeliveries({ database })({ deliveries: 90, events: 400 }, await clock.now());
+    expect(
+      await bursar.world.sql('select previous_sealed_secret, previous_secret_until from webhooks where id = $1', [
+        owner.webhook.id,
+      ]),
+    ).toEqual([{ previous_sealed_secret: null, previous_secret_until: null }]);
 
     const last = await rotate(0);
     expect(last.previousUntil).toBeNull();

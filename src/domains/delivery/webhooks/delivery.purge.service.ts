@@ -1,6 +1,6 @@
 /**
- * Removes finished deliveries, samples of tests, hours of attempts and events that are older than they are kept, some at a time. What
- * waits stays, however old it is.
+ * Removes finished deliveries, samples of tests, hours of attempts and events that are older than they are kept, some at
+ * a time, and secrets that sign no more. What waits stays, however old it is.
  * @module
  */
 import * as z from 'zod';
@@ -15,6 +15,14 @@ export const purgeOldTestEvents: Purge = (tx, before, most) => runSql(tx, oldTes
 export const purgeOldHours: Purge = (tx, before, most) => runSql(tx, oldHours, [before, most]);
 export const purgeOldEvents: Purge = async (tx, before, most) =>
   (await oneRowOf(tx, purgedRow, oldEvents, [before, most])).purged;
+
+/** Secrets that sign no more, because the overlap of their rotation is over in real time. Returns how many. */
+export const wipeEndedSecrets = (tx: Tx): Promise<number> =>
+  runSql(
+    tx,
+    `update webhooks set previous_sealed_secret = null, previous_secret_until = null
+     where previous_secret_until is not null and previous_secret_until < now()`,
+  );
 
 /** Subscription by subscription from the end of its list, so that nothing younger is read. */
 const oldDeliveries = `delete from webhook_deliveries where id in (

@@ -60,7 +60,7 @@ export function gapAfter(attempt: number, retryAfterMs = 0, gapsMs: readonly num
 /** `Retry-After` in seconds or as a date, seen at real time `now`; 0 when absent, past or unreadable. */
 export function retryAfterMs(header: string | undefined, now: Date): number {
   const text = header?.trim() ?? '';
-  if (/^\d{1,9}$/.test(text)) return Number(text) * 1_000;
+  if (/^\d+$/.test(text)) return Math.min(Number(text) * 1_000, longestRetryAfterMs);
   const at = /^[A-Za-z]{3}, /.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(at) ? 0 : Math.max(0, at - now.getTime());
 }
