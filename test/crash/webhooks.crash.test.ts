@@ -1,14 +1,17 @@
 /**
- * Goal: a worker that is killed in the middle of retries loses no delivery and none is sent beside its holder's lease.
- * Method: a real installation, a receiver that hangs while the worker dies, and what arrives after its restart.
+ * Goal: a worker that is killed in the middle of retries loses no delivery and none is sent beside its holder's lease;
+ * killed again and again during a burst, and PostgreSQL too, every event arrives at least once. Method: a real
+ * installation, a receiver that hangs while the worker dies, and what arrives after its restart; repeats are counted.
  * @module
  */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { webhooksArea } from '../../src/domains/delivery/webhooks/webhook.contract.ts';
 import { policiesArea } from '../../src/domains/spending/policies/policy.contract.ts';
+import { newId } from '../../src/kernel/ids.ts';
 import { minute, second } from '../../src/kernel/instant.ts';
+import { policyEventData } from '../support/factories/event-data.ts';
 import { type Installation, startInstallation } from '../support/installation.ts';
-import { hanging, type Receiver, startReceiver, status } from '../support/receiver.ts';
+import { after, hanging, type Receiver, startReceiver, status } from '../support/receiver.ts';
 import { eventually } from '../support/world.ts';
 
 const deliveries = 8;
@@ -58,3 +61,69 @@ test('killed during retries, each delivery arrives once more after its lease', a
     ([row]) => row?.is_open === false,
   );
 }, 240_000);
+
+/** Twenty events in one commit, again until it is known to have been made: the server may die before it answers. */
+async function commitTwenty(ownerId: string): Promise<string[]> {
+  const events = Array.from({ length: 20 }, () => {
+    const subject = newId('policy');
+    const data = policyEventData(subject, ownerId);
+    const common = { owner_id: ownerId, subject_id: subject, request_id: 'burst', created_at: new Date() };
+    return { ...common, id: newId('event'), name: 'policy.created', data };
+  });
+  const ids = events.map(({ id }) => id);
+  const isThere = async () =>
+    (await site.sql('select 1 from events where id = $1', [ids[0]])).length > 0 ||
+    (await site.sql(`select record_changes($1::jsonb, '[]')`, [JSON.stringify(events)])).length > 0;
+  await eventually(
+    () => isThere().catch(() => false),
+    (there) => there,
+    120_000,
+  );
+  return ids;
+}
+
+test('killed again and again during a burst, every event arrives at least once', async () => {
+  receiver.answers('burst', after(20));
+  const owner = await site.owner();
+  const webhooks = owner.client(webhooksArea);
+  const { id } = await webhooks.createWebhook({ body: { url: receiver.urlOf('burst'), events: ['policy.created'] } });
+  const [row] = await site.sql<{ owner_id: string }>('select owner_id from webhooks where id = $1', [id]);
+  const dying = ['worker', 'worker', 'postgres', 'worker'] as const;
+  const ids: string[] = [];
+  const killing = (async () => {
+    for (const [n, name] of dying.entries()) {
+      // Each while some have come and others are on their way.
+      await eventually(
+        async () => receiver.received('burst').length,
+        (count) => count > n * 100,
+        120_000,
+      );
+      const { pid } = await site.child(name);
+      await site.kill(name);
+      await eventually(
+        () => site.child(name),
+        (next) => next.pid !== pid,
+        60_000,
+      );
+    }
+  })();
+  for (let commit = 0; commit < 50; commit++) ids.push(...(await commitTwenty(row?.owner_id ?? '')));
+  await killing;
+  await site.isWell(120_000);
+  const statuses = async () =>
+    site.sql<{ status: string; count: number }>(
+      'select status, count(*)::int as count from webhook_deliveries where webhook_id = $1 group by status',
+      [id],
+    );
+  // What a dead worker had claimed comes when its lease of 45 s has run out.
+  await eventually(statuses, (all) => all.length === 1 && all[0]?.status === 'succeeded', 240_000);
+  expect(await statuses()).toEqual([{ status: 'succeeded', count: ids.length }]);
+  const committed = await site.sql<{ seq: string }>('select seq::text as seq from events where id = any($1)', [ids]);
+  const received = receiver.received('burst').map(({ headers }) => String(headers['x-service-sequence']));
+  const distinct = new Set(received);
+  process.stderr.write(
+    `${ids.length} events, ${dying.length} kills: ${received.length - distinct.size} deliveries were repeated\n`,
+  );
+  expect(committed.map(({ seq }) => seq).filter((seq) => !distinct.has(seq))).toEqual([]);
+  expect(distinct.size).toBe(ids.length);
+}, 600_000);
