@@ -254,6 +254,7 @@ describe('failures', () => {
   test('twenty failures over 72 hours disable, the twentieth within them does not', async () => {
     bursar.receiver.answers('long-down', status(500));
     const owner = await subscribed('long-down');
+    await subscribed('long-down-watcher', ['webhook.updated'], owner);
     await bursar.relay();
     await bursar.emit(owner.ownerId, 25);
     await eventually(
@@ -271,6 +272,19 @@ describe('failures', () => {
       ({ status }) => status === 'disabled',
     );
     expect(disabled.disabledReason).toBe('26 failures in a row and none delivered for 73 h');
+    const [told] = await eventually(
+      async () => bodies('long-down-watcher'),
+      (all) => all.length > 0,
+    );
+    expect(JSON.parse(told!)).toMatchObject({
+      event: 'webhook.updated',
+      data: { id: owner.webhook.id, status: 'disabled' },
+    });
+    const feed = await bursar.world.sql('select data from events where owner_id = $1 and name = $2', [
+      owner.ownerId,
+      'webhook.updated',
+    ]);
+    expect(feed).toEqual([{ data: expect.objectContaining({ id: owner.webhook.id, status: 'disabled' }) }]);
   });
 });
 
