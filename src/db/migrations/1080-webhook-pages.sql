@@ -26,12 +26,14 @@ create table webhook_hours (
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 200);
 create index webhook_hours_by_age on webhook_hours (hour);
 
+with business as (
+  select now() + make_interval(secs => offset_ms / 1000.0) - interval '8 days' as earliest from clock)
 insert into webhook_hours (webhook_id, hour, attempts, failures, answered, answer_ms, slowest_ms)
 select d.webhook_id, date_trunc('hour', a.at, 'UTC'), count(*), count(a.error), count(a."responseMs"),
        coalesce(sum(a."responseMs"), 0), coalesce(max(a."responseMs"), 0)
-from webhook_deliveries d
+from business
+join webhook_deliveries d on d.created_at > business.earliest
 cross join lateral jsonb_to_recordset(d.attempts) as a(at timestamptz, "responseMs" int, error text)
-where d.created_at > now() - interval '8 days'
 group by 1, 2;
 
 -- The newest dead letters of one subscription, however many have left the queue.

@@ -1,38 +1,36 @@
 /** Sample calls of subscriptions' pages, for the suites that cover all operations. @module */
-import { randomUUID } from 'node:crypto';
 import { webhookPagesArea } from '../../../src/domains/delivery/webhook-pages/webhook-page.contract.ts';
 import { webhooksArea } from '../../../src/domains/delivery/webhooks/webhook.contract.ts';
 import { aPageLink } from '../../support/factories/webhook-pages.ts';
 import { type Sampler, samplesOf } from '../../support/samples.ts';
 import { eventually } from '../../support/world.ts';
-import { deadLetter, failing } from './webhooks.samples.ts';
+import { deadLetter, failing, theWebhook } from './webhooks.samples.ts';
 
-const aWebhook = async (one: Sampler): Promise<string> => {
-  const url = `${one.world.sandboxUrl}/receiver/paged-${randomUUID()}`;
-  return (await one.client(webhooksArea).createWebhook({ body: { url, events: ['card.shipped'] } })).id;
-};
-const theWebhook = (one: Sampler): Promise<string> => aWebhook(one);
-
-const linkTo = async (one: Sampler, webhookId: string) => {
-  const { token } = await aPageLink(one.owner, webhookId);
-  return { as: 'nobody', path: { token } } as const;
-};
-
-/** The link to a subscription whose delivery has failed once. */
-const linkWithRetries = async (one: Sampler) => {
-  const webhooks = one.client(webhooksArea);
+/** A subscription with the one link of its page. Shared, because another link would take the place of the first one. */
+const linked = async (one: Sampler) => {
   const { id, url } = await failing(one);
+  const { token } = await aPageLink(one.owner, id);
+  return { id, url, link: { as: 'nobody', path: { token } } as const };
+};
+const retried = linked;
+const abandoned = (one: Sampler) => linked(one);
+const lettered = (one: Sampler) => linked(one);
+
+/** The link to a subscription that fails, with a delivery that waits for another attempt. */
+const linkWithRetries = async (one: Sampler, of: typeof linked) => {
+  const { id, url, link } = await one.the(of);
+  const webhooks = one.client(webhooksArea);
   await fetch(`${url}/failures`, {
     method: 'PUT',
     headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({ count: 1, status: 500 }),
+    body: JSON.stringify({ count: 1_000, status: 500 }),
   });
   const { deliveryId } = await webhooks.testWebhook({ params: { id }, body: {} });
   await eventually(
     () => webhooks.getWebhookDelivery({ params: { deliveryId } }),
-    ({ status, attempt }) => status === 'pending' && attempt === 1,
+    ({ status, attempt }) => status === 'pending' && attempt > 0,
   );
-  return linkTo(one, id);
+  return link;
 };
 
 const anonymous = 'the caller is anonymous and has no idempotency keys';
@@ -42,18 +40,17 @@ export const samples = samplesOf(webhookPagesArea, {
   calls: (one) => ({
     createWebhookPageLink: async () => ({ path: { id: await one.the(theWebhook) }, body: {} }),
     revokeWebhookPageLink: async () => {
-      const id = await aWebhook(one);
+      const id = await one.the(theWebhook);
       await aPageLink(one.owner, id);
       return { path: { id } };
     },
-    getWebhookPage: async () => linkTo(one, await aWebhook(one)),
-    testByLink: async () => ({ ...(await linkTo(one, await aWebhook(one))), body: {} }),
-    retryByLink: async () => ({ ...(await linkWithRetries(one)), body: {} }),
-    abandonByLink: async () => ({ ...(await linkWithRetries(one)), body: {} }),
+    getWebhookPage: async () => (await one.the(retried)).link,
+    testByLink: async () => ({ ...(await one.the(retried)).link, body: {} }),
+    retryByLink: async () => ({ ...(await linkWithRetries(one, retried)), body: {} }),
+    abandonByLink: async () => ({ ...(await linkWithRetries(one, abandoned)), body: {} }),
     redeliverByLink: async () => {
-      const webhook = failing(one);
-      await deadLetter(one, webhook);
-      return { ...(await linkTo(one, (await webhook).id)), body: {} };
+      await deadLetter(one, one.the(lettered));
+      return { ...(await one.the(lettered)).link, body: {} };
     },
   }),
   actsTwice: {
