@@ -305,6 +305,34 @@ test('while another transaction holds one owner’s account, the transfers of ot
   expect(await balances(held.one, held.two)).toEqual([94, 6]);
 });
 
+test('a batch that waits for an account holds none that comes after it, as every posting does', async () => {
+  const { ownerId, one, two } = await aPair(100);
+  await move({ ownerId, from: one, to: two, amountCents: 20 });
+  const [first, second] = [one, two].map((wallet) => `wallet:${wallet}:available`).toSorted();
+  const client = new pg.Client({ connectionString: book.ownerUrl });
+  await client.connect();
+  let waiting: Promise<unknown> | undefined;
+  try {
+    await client.query('begin');
+    const lock = 'select from ledger_accounts where name = $1 for no key update nowait';
+    await client.query(lock, [first]);
+    waiting = move({ ownerId, from: one, to: two, amountCents: 1, key: 'in-order' });
+    await eventually(
+      () =>
+        book.rows(
+          `select from pg_stat_activity
+             where datname = current_database() and wait_event_type = 'Lock' and query like '%fund_wallets%'`,
+        ),
+      (found) => found.length > 0,
+    );
+    await client.query(lock, [second]);
+    await client.query('commit');
+  } finally {
+    await client.end();
+  }
+  expect(await codes([waiting])).toEqual(['done']);
+});
+
 test('a batch that waited for accounts goes on from what was posted to them meanwhile', async () => {
   const [held, other] = [await aPair(100), await aPair(100)];
   await move({ ownerId: held.ownerId, from: held.one, to: held.two, amountCents: 20 });

@@ -50,6 +50,7 @@ export const lockFaults: readonly Fault[] = [
         from: 'join intents i on i.id = q.intent and i.version = q.version',
         to: 'join intents i on i.id = q.intent',
         harm: 'charges in two batches match one intent',
+        tests: ['test/api/payments/stale-facts', 'test/api/payments/decision-batches'],
       },
       {
         from: 'where q.asked_cents <= l.balance_cents);',
@@ -149,8 +150,9 @@ export const lockFaults: readonly Fault[] = [
       {
         from: 'perform from ledger_accounts a where a.name = any(v_names) order by a.name for no key update;',
         to: 'perform from ledger_accounts a where a.name = any(v_names) order by a.name desc for no key update;',
-        harm: 'batches of two processes wait for each other until one is ended',
-        tests: ['test/architecture/locking', 'test/ledger/funding-batches'],
+        harm: 'a batch and a posting wait for each other until one is ended',
+        tests: ['test/ledger/funding-batches'],
+        named: 'holds none that comes after it',
       },
       {
         from: 'bool_and(l.at >= l.latest) and min(l.after) >= 0 and',
