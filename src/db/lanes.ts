@@ -43,10 +43,16 @@ type Queued<Item, Result> = {
   readonly failed: (error: unknown) => void;
 };
 
+export type Lanes<Item, Result> = {
+  (item: Item): Promise<Result>;
+  /** What comes now is refused, so that a caller may spare itself all work before. */
+  readonly isFull: () => boolean;
+};
+
 export function inLanes<Item, Result>(
   work: Work<Item, Result>,
-  { lanes = 2, atOnce = 32, mostWaiting = 4_096, ofGroup = 4, withinMs, tooLate, keyOf, groupOf }: Options<Item>,
-): (item: Item) => Promise<Result> {
+  { lanes = 2, atOnce = 32, mostWaiting = 1_024, ofGroup = 4, withinMs, tooLate, keyOf, groupOf }: Options<Item>,
+): Lanes<Item, Result> {
   let waiting: Queued<Item, Result>[] = [];
   let running = 0;
   let arrived = 0;
@@ -146,12 +152,14 @@ export function inLanes<Item, Result>(
     ).unref();
   };
 
-  return (item) =>
+  const isFull = (): boolean => waiting.length >= mostWaiting;
+  const take = (item: Item) =>
     new Promise<Result>((done, failed) => {
-      if (waiting.length >= mostWaiting) return failed(tooLate());
+      if (isFull()) return failed(tooLate());
       const until = performance.now() + withinMs;
       waiting.push({ item, key: keyOf(item), group: groupOf(item), place: arrived++, until, done, failed });
       begin();
       if (timer === undefined) watch();
     });
+  return Object.assign(take, { isFull });
 }

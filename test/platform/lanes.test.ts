@@ -158,3 +158,17 @@ test('what comes when too many wait is refused at once', async () => {
   batches[1]?.end();
   await Promise.all(all);
 });
+
+test('lanes are full once as many wait as may, and not before', async () => {
+  const { batches, submit } = controlled({ lanes: 1, atOnce: 2, mostWaiting: 2 });
+  const all = ['a', 'b'].map((id) => submit(item(id)));
+  expect(submit.isFull()).toBe(false);
+  all.push(submit(item('c')));
+  expect(submit.isFull()).toBe(true);
+  await expect(submit(item('d'))).rejects.toThrow('too late');
+  batches[0]?.end();
+  await settled();
+  expect(submit.isFull()).toBe(false);
+  batches[1]?.end();
+  await Promise.all(all);
+});

@@ -81,10 +81,12 @@ const signingOf = ({ database, clock, vault, config: { publicUrl } }: WorkerProc
 
 function networkOf({ database, config, log, links, risk }: ApiProcess) {
   const deciding = { database, log, requestApproval: requestApproval(links), risk };
+  const authorize = authorizeCard({ ...deciding, mostWaitMs: config.BURSAR_DECISION_WAIT_MS });
   return networkHandlers({
     ...signerOfMessages({ database, config, log }, 'the card network'),
-    authorize: authorizeCard({ ...deciding, mostWaitMs: config.BURSAR_DECISION_WAIT_MS }),
-    advise: bookAdvice(deciding),
+    authorize,
+    admit: authorize.admit,
+    advise: bookAdvice({ ...deciding, mostWaitMs: config.BURSAR_DECISION_WAIT_MS }),
     increment: incrementAuthorization({ database, risk }),
     clear: clearAuthorization({ database, log }),
     reverse: reverseAuthorization({ database, log }),

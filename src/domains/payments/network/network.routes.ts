@@ -33,6 +33,8 @@ import type { SignedBy } from './signed-by.ts';
 export type NetworkDeps = {
   readonly signedBy: SignedBy;
   readonly authorize: (received: Received<AuthorizationMessage>) => Promise<AuthorizationAnswer>;
+  /** Throws where an authorization that comes now could not be decided in time. */
+  readonly admit: () => void;
   readonly increment: (received: Received<IncrementMessage>) => Promise<AuthorizationAnswer>;
   readonly clear: (received: Received<ClearingMessage>) => Promise<BookingAnswer>;
   readonly reverse: (received: Received<ReversalMessage>) => Promise<BookingAnswer>;
@@ -66,8 +68,11 @@ export function networkHandlers(deps: NetworkDeps): Handlers<typeof networkArea>
   };
 
   return {
-    authorizeCardPayment: async (input, call) =>
-      deps.authorize(await received('authorization', authorizationMessage, input, call)),
+    authorizeCardPayment: async (input, call) => {
+      // Before anything is verified: under too much load, what is refused must cost little beside what is decided.
+      deps.admit();
+      return deps.authorize(await received('authorization', authorizationMessage, input, call));
+    },
     incrementCardPayment: async (input, call) =>
       deps.increment(await received('increment', incrementMessage, input, call)),
     clearCardPayment: async (input, call) => deps.clear(await received('clearing', clearingMessage, input, call)),
