@@ -8,6 +8,7 @@ import { payeeCheckRoutes } from './bank/payee-check.routes.ts';
 import type { Challenges } from './merchants/challenge.ts';
 import { merchantRoutes } from './merchants/merchant.routes.ts';
 import type { Authorizations } from './network/authorization.ts';
+import type { Increments } from './network/increments.ts';
 import { networkRoutes } from './network/network.routes.ts';
 import type { Outgoing } from './network/outgoing.ts';
 import type { Settlement } from './network/settlement.ts';
@@ -27,6 +28,7 @@ export type SandboxParts = {
   orders: Orders;
   challenges: Challenges;
   authorizations: Authorizations;
+  increments: Increments;
   settlement: Settlement;
   outgoing: Outgoing;
   standIn: StandIn;

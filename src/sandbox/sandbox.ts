@@ -11,6 +11,7 @@ import { createBank } from './bank/bank.ts';
 import { createChallenges } from './merchants/challenge.ts';
 import { createAuthorizations } from './network/authorization.ts';
 import { createBursarApi } from './network/bursar-api.ts';
+import { createIncrements } from './network/increments.ts';
 import { createOutgoing } from './network/outgoing.ts';
 import { createSettlement } from './network/settlement.ts';
 import { createStandIn } from './network/stand-in.ts';
@@ -59,6 +60,7 @@ export async function startSandbox(
     orders: createOrders(store, authorizations, outgoing),
     challenges: createChallenges(store, authorizations, outgoing),
     authorizations,
+    increments: createIncrements({ store, bursar, authorizations, outgoing, decisionTimeoutMs }),
     settlement: createSettlement(store, authorizations, outgoing),
     outgoing,
     standIn,

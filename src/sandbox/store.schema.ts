@@ -119,4 +119,12 @@ export const schemaSteps: readonly string[] = [
    CREATE INDEX authorizations_of_card ON authorizations (card_ref);
 
    CREATE TABLE settings (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT;`,
+
+  `-- Asked for more on an authorization. What Bursar has not answered is asked again under the same id.
+   CREATE TABLE increments (
+     id TEXT PRIMARY KEY, authorization_id TEXT NOT NULL, body TEXT NOT NULL,
+     state TEXT NOT NULL CHECK (state IN ('sent', 'approved', 'partial', 'declined')),
+     approved_cents INTEGER NOT NULL DEFAULT 0, rule TEXT, reason TEXT
+   ) STRICT;
+   CREATE INDEX increments_of_authorization ON increments (authorization_id, state);`,
 ];

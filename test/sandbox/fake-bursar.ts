@@ -33,7 +33,7 @@ export class FakeBursar {
     return `http://127.0.0.1:${this.#port}`;
   }
 
-  of(kind: 'authorizations' | 'clearings' | 'reversals' | 'advices' | 'refunds'): NetworkMessage[] {
+  of(kind: 'authorizations' | 'increments' | 'clearings' | 'reversals' | 'advices' | 'refunds'): NetworkMessage[] {
     return this.messages.filter((message) => message.kind === kind);
   }
 
@@ -93,7 +93,9 @@ export const approves = ({ body }: NetworkMessage): Answer => ({
 });
 
 const usual = (message: NetworkMessage): Answer =>
-  message.kind === 'authorizations' ? approves(message) : { status: 200, body: { transactionId: 'tx_1' } };
+  message.kind === 'authorizations' || message.kind === 'increments'
+    ? approves(message)
+    : { status: 200, body: { transactionId: 'tx_1' } };
 
 function isSigned({ method, url, headers }: IncomingMessage, raw: string): boolean {
   const parts = /^t=(\d+),(v[12])=([0-9a-f]{64})$/.exec(String(headers['x-network-signature']));

@@ -125,6 +125,57 @@ describe('clearings and reversals by hand', () => {
   const held = async () => (await purchase({ clear: false })).body.authorizationId;
   const clear = (body: object) => world.send('POST', '/network/clear', body);
   const reverse = (body: object) => world.send('POST', '/network/reverse', body);
+  const increment = (body: object) => world.send('POST', '/network/increment', body);
+
+  test('after an increment that was granted, the rest is larger by it; by one that was refused it is not', async () => {
+    const authorizationId = await held();
+    const granted = await increment({ authorizationId, amountCents: 500 });
+    expect(granted.body).toMatchObject({ authorizationId, decision: 'approved', approvedCents: 500 });
+    const reason = 'not enough money';
+    const declined = {
+      decision: 'declined',
+      approvedCents: 0,
+      transactionId: 'tx_1',
+      rule: 'insufficient_funds',
+      reason,
+    };
+    world.bursar.answering = ({ kind }) => (kind === 'increments' ? { status: 200, body: declined } : undefined);
+    const refused = await increment({ authorizationId, amountCents: 900, partialSupported: true });
+    expect(refused.body).toMatchObject({ decision: 'declined', approvedCents: 0, rule: 'insufficient_funds', reason });
+    await clear({ authorizationId });
+    expect(world.bursar.of('clearings').map(({ body }) => body.amountCents)).toEqual([2_500]);
+    expect(world.bursar.of('increments').map(({ body }) => body)).toEqual([
+      expect.objectContaining({
+        id: granted.body.incrementId,
+        authorizationId,
+        cardRef,
+        amountCents: 500,
+        currency: 'EUR',
+      }),
+      expect.objectContaining({ id: refused.body.incrementId, amountCents: 900, partialSupported: true }),
+    ]);
+  });
+
+  test('an increment without an answer is declined, asked about again, and given back where it was granted', async () => {
+    const authorizationId = await held();
+    world.bursar.answering = ({ kind }) => (kind === 'increments' ? { status: 503, body: {} } : undefined);
+    const unanswered = await increment({ authorizationId, amountCents: 500 });
+    expect(unanswered.body).toMatchObject({ decision: 'declined', approvedCents: 0, rule: 'stand_in' });
+    world.bursar.answering = () => undefined;
+    await clear({ authorizationId });
+    const asked = world.bursar.of('increments').map(({ raw }) => raw);
+    expect(asked.length).toBe(2);
+    expect(new Set(asked).size).toBe(1);
+    expect(world.bursar.of('reversals').map(({ body }) => body)).toEqual([
+      { id: expect.any(String), authorizationId, cardRef, amountCents: 500 },
+    ]);
+    expect(world.bursar.of('clearings').map(({ body }) => body.amountCents)).toEqual([2_000]);
+  });
+
+  test('only an approved authorization grows', async () => {
+    expect((await increment({ authorizationId: 'auth_unknown', amountCents: 1 })).status).toBe(404);
+    expect((await increment({ authorizationId: await held(), amountCents: 0 })).status).toBe(400);
+  });
 
   test('in parts, the rest by default, each under its own id', async () => {
     const authorizationId = await held();

@@ -186,8 +186,10 @@ export function createAuthorizations({
 }
 export type Authorizations = ReturnType<typeof createAuthorizations>;
 
+type Question = Pick<AuthorizationBody, 'amountCents' | 'partialSupported'>;
+
 /** Undefined for whatever is not a decision that a network can act on. */
-function readDecision(answer: NetworkAnswer | undefined, question: AuthorizationBody): Decision | undefined {
+export function readDecision(answer: NetworkAnswer | undefined, question: Question): Decision | undefined {
   if (answer?.status !== 200) return undefined;
   const result = Decision.safeParse(parsedJson(answer.text));
   if (!result.success) return undefined;

@@ -14,7 +14,7 @@ export type NetworkAnswer = { status: number; text: string };
 
 export type BursarApi = {
   send(
-    kind: 'authorizations' | 'clearings' | 'reversals' | 'advices' | 'refunds',
+    kind: 'authorizations' | 'increments' | 'clearings' | 'reversals' | 'advices' | 'refunds',
     rawBody: string,
     timeoutMs: number,
   ): Promise<NetworkAnswer | undefined>;

@@ -11,6 +11,7 @@ import { findShop } from '../shops/shop-catalog.ts';
 import type { Store } from '../store.ts';
 import { instant, largestAmountCents, type Merchant, merchantFields, positiveCents, reference } from '../wire.ts';
 import type { AuthorizationRow, Authorizations } from './authorization.ts';
+import type { IncrementRow, Increments } from './increments.ts';
 import type { MessageRow, Outgoing } from './outgoing.ts';
 import type { Settlement } from './settlement.ts';
 import { type StandIn, standInRule } from './stand-in.ts';
@@ -53,6 +54,11 @@ const Clear = z.strictObject({
 });
 const Reverse = z.strictObject({ authorizationId: reference, amountCents: positiveCents.optional() });
 const Refund = Reverse;
+const Increment = z.strictObject({
+  authorizationId: reference,
+  amountCents: positiveCents,
+  partialSupported: z.boolean().default(false),
+});
 const StandInLimit = z.strictObject({ perCardCents: z.number().int().nonnegative().max(largestAmountCents) });
 const MessageFilter = z.strictObject({
   state: z.enum(['queued', 'acknowledged', 'refused', 'withdrawn']).optional(),
@@ -63,12 +69,14 @@ type Options = {
   store: Store;
   processor: SandboxCardProcessor;
   authorizations: Authorizations;
+  increments: Increments;
   settlement: Settlement;
   outgoing: Outgoing;
   standIn: StandIn;
 };
 
-export function networkRoutes({ store, processor, authorizations, settlement, outgoing, standIn }: Options): Router {
+export function networkRoutes(options: Options): Router {
+  const { store, processor, authorizations, increments, settlement, outgoing, standIn } = options;
   const routes = Router();
 
   routes.post('/purchases', async (request, response) => {
@@ -86,8 +94,14 @@ export function networkRoutes({ store, processor, authorizations, settlement, ou
     response.json({ ...outcomeOf(decided), ...(clearing === undefined ? {} : { clearingId: clearing.id }) });
   });
 
+  routes.post('/increment', async (request, response) => {
+    const { authorizationId, ...order } = parsed(Increment, request.body);
+    response.json(incrementView(await increments.increment(authorizationId, order)));
+  });
+
   routes.post('/clear', async (request, response) => {
     const { authorizationId, ...order } = parsed(Clear, request.body);
+    await increments.settle(authorizationId);
     const clearingId = settlement.clear(authorizationId, order);
     await outgoing.deliver(authorizationId);
     response.json({ clearingId, ...deliveryOf(outgoing.find(clearingId)) });
@@ -95,6 +109,7 @@ export function networkRoutes({ store, processor, authorizations, settlement, ou
 
   routes.post('/reverse', async (request, response) => {
     const { authorizationId, amountCents } = parsed(Reverse, request.body);
+    await increments.settle(authorizationId);
     const reversalId = settlement.reverse(authorizationId, amountCents);
     await outgoing.deliver(authorizationId);
     response.json({ reversalId, ...deliveryOf(outgoing.find(reversalId)) });
@@ -154,6 +169,24 @@ const outcomeOf = (row: AuthorizationRow) => ({
   ...(row.transaction_id === null ? {} : { transactionId: row.transaction_id }),
   ...(row.rule === null ? {} : { rule: row.rule }),
   ...(row.reason === null ? {} : { reason: row.reason }),
+});
+
+/** What Bursar has not answered is declined to the merchant. */
+const incrementView = ({
+  id,
+  authorization_id: authorizationId,
+  state,
+  approved_cents: approvedCents,
+  rule,
+  reason,
+}: IncrementRow) => ({
+  incrementId: id,
+  authorizationId,
+  decision: state === 'sent' ? 'declined' : state,
+  approvedCents,
+  ...(state === 'sent' ? { rule: standInRule } : {}),
+  ...(rule === null ? {} : { rule }),
+  ...(reason === null ? {} : { reason }),
 });
 
 const deliveryOf = (message: MessageRow | undefined) => ({
