@@ -44,13 +44,14 @@ const underLock = 4;
  * alone what is not answered in about two seconds.
  */
 export const authorizeCard = ({ mostWaitMs = second, ...deps }: AuthorizeCardDeps & { mostWaitMs?: number }) => {
+  const tooLate = () => new DomainError('unavailable', tooLateAfter(mostWaitMs), { retryAfterSeconds: 1 });
   const decideInBatch = inLanes((batch: readonly Authorization[]) => decideBatch(deps, batch), {
     withinMs: mostWaitMs,
-    tooLate: () => new DomainError('unavailable', tooLateAfter(mostWaitMs), { retryAfterSeconds: 1 }),
+    tooLate,
     keyOf: ({ adapter, message }) => `${adapter}/${message.id}`,
     groupOf: ({ adapter, message }) => `card/${adapter}/${message.cardRef}`,
   });
-  return async (received: Authorization): Promise<AuthorizationAnswer> => {
+  const authorize = async (received: Authorization): Promise<AuthorizationAnswer> => {
     const { answer, ask } = await decide(deps, mostWaitMs, decideInBatch, received);
     // Apart from the decision, which is kept already: should it get lost, the merchant's next try asks again.
     if (ask !== undefined) {
@@ -63,6 +64,11 @@ export const authorizeCard = ({ mostWaitMs = second, ...deps }: AuthorizeCardDep
     }
     return answer;
   };
+  /** Throws while more wait than can be begun in time. */
+  const admit = (): void => {
+    if (decideInBatch.isFull()) throw tooLate();
+  };
+  return Object.assign(authorize, { admit });
 };
 
 const tooLateAfter = (ms: number): string =>
@@ -81,15 +87,18 @@ async function decide(
   const isPlain = token === undefined && simulation === undefined;
   const first = isPlain ? await decideInBatch(received) : undefined;
   if (first !== undefined && first !== alone) return first;
+  return orUnavailable(mostWaitMs, decideAlone(deps, mostWaitMs, received, isPlain));
+}
+
+async function orUnavailable<T>(waitedMs: number, work: Promise<T>): Promise<T> {
   try {
-    return await decideAlone(deps, mostWaitMs, received, isPlain);
+    return await work;
   } catch (error) {
     if (!isLockTimeout(error)) throw error;
-    throw new DomainError('unavailable', lockedAfter(mostWaitMs), { retryAfterSeconds: 1, cause: error });
+    throw new DomainError('unavailable', lockedAfter(waitedMs), { retryAfterSeconds: 1, cause: error });
   }
 }
 
-/** A lock that is not given in time ends it: its connection of the pool is not kept for as long as another one's lock. */
 async function decideAlone(
   deps: AuthorizeCardDeps,
   mostWaitMs: number,
@@ -98,18 +107,32 @@ async function decideAlone(
 ): Promise<Decided> {
   const first = wasInBatch ? undefined : await attempt(deps.database.read(), deps, received, { mostWaitMs });
   if (first !== undefined) return first;
-  const until = performance.now() + mostWaitMs;
-  return untilNotStale(() =>
-    deps.database.write(async (tx) => {
-      const leftMs = Math.max(1, Math.ceil(until - performance.now()));
-      await runSql(tx, `select set_config('lock_timeout', $1, true)`, [`${leftMs}ms`]);
-      return lockedAttempt(tx, deps, received);
-    }),
-  );
+  return untilNotStale(writeWithin(deps.database, mostWaitMs, (tx) => lockedAttempt(tx, deps, received)));
 }
 
+/**
+ * A lock that is not given in time ends the transaction: its connection of the pool is not kept for as long as another
+ * one's lock.
+ */
+function writeWithin<T>(database: Database, mostWaitMs: number, work: (tx: Tx) => Promise<T>): () => Promise<T> {
+  const until = performance.now() + mostWaitMs;
+  return () =>
+    database.write(async (tx) => {
+      const leftMs = Math.max(1, Math.ceil(until - performance.now()));
+      await runSql(tx, `select set_config('lock_timeout', $1, true)`, [`${leftMs}ms`]);
+      return work(tx);
+    });
+}
+
+/** A transaction that decides under locks, begun again while its facts change; 503 where it waits too long for a lock. */
+export const decideUnderLocks = <T>(
+  database: Database,
+  mostWaitMs: number,
+  work: (tx: Tx) => Promise<T | undefined>,
+): Promise<T> => orUnavailable(mostWaitMs, untilNotStale(writeWithin(database, mostWaitMs, work)));
+
 /** Repeats a transaction that decides under locks, a few times. */
-export async function untilNotStale<T>(work: () => Promise<T | undefined>): Promise<T> {
+async function untilNotStale<T>(work: () => Promise<T | undefined>): Promise<T> {
   for (let turn = 0; turn < underLock; turn++) {
     const done = await work().catch(undefinedIfStale);
     if (done !== undefined) return done;

@@ -32,17 +32,19 @@ import { available, held } from '../../domains/treasury/ledger/account.rules.ts'
 import { authorization as holdPostings } from '../../domains/treasury/ledger/ledger.rules.ts';
 import { lockAccounts } from '../../domains/treasury/ledger/ledger.service.ts';
 import { type Change, recordChanges } from '../../events/record.ts';
+import { second } from '../../kernel/instant.ts';
 import { add, cents, subtract } from '../../kernel/money.ts';
 import { type Cause, causedBy } from '../../platform/cause.ts';
 import { recordTransition } from '../../platform/transitions.ts';
-import { type AuthorizeCardDeps, authorizeUnderLock, untilNotStale } from './authorize-card.ts';
+import { type AuthorizeCardDeps, authorizeUnderLock, decideUnderLocks } from './authorize-card.ts';
 
 type Booked = { readonly answer: BookingAnswer; readonly isUnknownCard?: boolean } | { readonly misfit: Misfit };
 
+/** `mostWaitMs`: for its locks, all in all. */
 export const bookAdvice =
-  (deps: AuthorizeCardDeps) =>
+  ({ mostWaitMs = second, ...deps }: AuthorizeCardDeps & { readonly mostWaitMs?: number }) =>
   async (received: Advice): Promise<BookingAnswer> => {
-    const booked = await untilNotStale(() => deps.database.write((tx) => book(tx, deps, received)));
+    const booked = await decideUnderLocks(deps.database, mostWaitMs, (tx) => book(tx, deps, received));
     const { adapter, message } = received;
     const { id: adviceId, authorizationId, approvedCents } = message;
     if ('misfit' in booked) {

@@ -200,6 +200,34 @@ const statuses = defineReconciliation({
     `transaction ${id} is ${status}; its last event, ${name}, says ${eventStatus}`,
 });
 
+const permissions = defineReconciliation({
+  name: 'one charge per permission',
+  sql: `select i.id, count(*) as charges
+    from intents i join transactions t on t.intent_id = i.id and t.held_cents + t.cleared_cents + t.reversed_cents > 0
+    where ($1::text is null or i.owner_id = $1) and i.allows_once_of is not null
+    group by i.id having count(*) > 1`,
+  row: z.object({ id: z.string(), charges: z.number() }),
+  describe: ({ id, charges }) => `intent ${id} lets one charge pass once, and ${charges} charges have used it`,
+});
+
+const matchedIntents = defineReconciliation({
+  name: 'intents and what pays for them',
+  sql: `select i.id, i.status, i.matched_transaction_id as "transactionId", t.status as "transactionStatus"
+    from intents i left join transactions t on t.id = i.matched_transaction_id and t.owner_id = i.owner_id and t.intent_id = i.id
+    where ($1::text is null or i.owner_id = $1) and i.matched_transaction_id is not null
+      and (t.id is null or i.status = 'approved' and t.status in ('reversed', 'completed'))`,
+  row: z.object({
+    id: z.string(),
+    status: z.string(),
+    transactionId: z.string(),
+    transactionStatus: z.string().nullable(),
+  }),
+  describe: ({ id, status, transactionId, transactionStatus }) =>
+    transactionStatus === null
+      ? `intent ${id} names transaction ${transactionId} as its payment, which does not name the intent`
+      : `intent ${id} is ${status}; transaction ${transactionId}, which pays for it, is ${transactionStatus}`,
+});
+
 export const paymentReconciliation: readonly ReconciliationQuery[] = [
   spendingCounters,
   clearings,
@@ -211,4 +239,6 @@ export const paymentReconciliation: readonly ReconciliationQuery[] = [
   decisions,
   undecided,
   statuses,
+  permissions,
+  matchedIntents,
 ];

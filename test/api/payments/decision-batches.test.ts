@@ -14,6 +14,7 @@ import { authorizationMessage } from '../../../src/domains/payments/network/netw
 import { newId } from '../../../src/kernel/ids.ts';
 import { entities } from '../../../src/main/modules/index.ts';
 import { authorizeCard } from '../../../src/usecases/payments/authorize-card.ts';
+import { bookAdvice } from '../../../src/usecases/payments/book-advice.ts';
 import type { Authorization } from '../../../src/usecases/payments/decide-authorization.ts';
 import { alone, decideBatch } from '../../../src/usecases/payments/decide-batch.ts';
 import { anIntent, aPayer, balancesOf, brokenInvariants, networkOf, type Payer } from '../../support/payments-world.ts';
@@ -336,7 +337,17 @@ test('a batch waits a quarter of a second for an account and then leaves its ite
     message:
       'another change held what this authorization needs for 300 ms; nothing is held, and the network may send it again',
   });
-  expect(await world.sql('select from network_messages where id = $1', [late.message.id])).toEqual([]);
+  const { id: authorizationId, cardRef } = late.message;
+  const advice = {
+    id: `adv_${authorizationId}`,
+    authorization: late.message,
+    approvedCents: 100,
+    authorizationId,
+    cardRef,
+  };
+  const booking = bookAdvice({ ...depsOf(here), mostWaitMs: 300 })({ ...late, message: advice, authorization: late });
+  await expect(booking).rejects.toMatchObject({ code: 'unavailable' });
+  expect(await world.sql('select from network_messages where authorization_id = $1', [authorizationId])).toEqual([]);
   const answer = authorizeCard(depsOf(here))(aCharge(payer));
   await client.query('rollback');
   await client.end();
