@@ -26,6 +26,7 @@ import { operationsCall } from './tools/operations-call.ts';
 import { ownerTools } from './tools/owner.ts';
 import { paymentTools } from './tools/payments.ts';
 import { spendingTools } from './tools/spending.ts';
+import { transferTools } from './tools/transfers.ts';
 
 export type CompiledTool = {
   readonly tool: Tool;
@@ -40,7 +41,13 @@ export type CompiledTool = {
 /** By their names, in the order in which they are listed. */
 export type Catalog = ReadonlyMap<string, CompiledTool>;
 
-export const namedTools: readonly Tool[] = [...spendingTools, ...paymentTools, ...cardTools, ...ownerTools];
+export const namedTools: readonly Tool[] = [
+  ...spendingTools,
+  ...paymentTools,
+  ...transferTools,
+  ...cardTools,
+  ...ownerTools,
+];
 
 export function catalogFor(kind: Kind, described: Described): Catalog {
   const all = [...namedTools, operationsCall(kind, described, namedTools)];

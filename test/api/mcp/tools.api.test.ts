@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { agentTokensArea } from '../../../src/domains/identity/agent-tokens/agent-token.contract.ts';
 import { intentsArea } from '../../../src/domains/spending/intents/intent.contract.ts';
 import { grants } from '../../../src/http/scopes.ts';
+import { newId } from '../../../src/kernel/ids.ts';
 import { longestAnswer } from '../../../src/mcp/answer.ts';
 import { namedTools } from '../../../src/mcp/catalog.ts';
 import { call, connect, post, type Refused, rpc, type Told } from '../../support/mcp.ts';
@@ -57,11 +58,14 @@ const waitingFor = async (purchaseRef: string, approver = payer) => {
 };
 
 const everything = ['*', 'operations.call', 'transfers.write'];
+const ofTransfers = ['beneficiaries_list', 'transfers_create', 'transfers_get'];
 
-test('an agent has at most 25 tools, none of which decides for the owner, and an owner has more', async () => {
+test('an agent has at most 25 tools besides those of transfers, none of which decides for the owner, and an owner has more', async () => {
   const all = await tokenWith(...everything);
   const agents = await toolsOf(all);
-  expect(agents.length).toBeLessThanOrEqual(25);
+  const names = agents.map(({ name }) => name);
+  expect(names).toEqual(expect.arrayContaining(ofTransfers));
+  expect(names.length - ofTransfers.length).toBeLessThanOrEqual(25);
   const owners = namedTools.filter(({ isOwners }) => isOwners).map(({ name }) => name);
   expect(agents.map(({ name }) => name)).not.toEqual(
     expect.arrayContaining([expect.stringMatching(/approve|deny|fund|freeze|policies_|keys|reveal|token/)]),
@@ -70,6 +74,25 @@ test('an agent has at most 25 tools, none of which decides for the owner, and an
   expect(await namesOf(payer.owner.key)).toEqual(
     expect.arrayContaining([...agents.map(({ name }) => name), ...owners]),
   );
+});
+
+test('an agent transfers money once under one purchaseRef, reads it, and can neither approve nor cancel', async () => {
+  const [to] = await world.sql<{ id: string }>(
+    `insert into wallets (id, owner_id, name, created_at, updated_at) values ($1, $2, 'Savings', now(), now()) returning id`,
+    [newId('wallet'), payer.owner.ownerId],
+  );
+  const token = await tokenWith('transfers.write', 'transfers.read', 'beneficiaries.read');
+  expect(await namesOf(token)).toEqual(expect.arrayContaining(ofTransfers));
+  expect((await namesOf(token)).filter((name) => /transfer|beneficiar/.test(name))).toEqual(ofTransfers);
+  expect(await told('beneficiaries_list', {}, token)).toMatchObject({ result: { data: [] } });
+  const order = { toWalletId: to?.id, amountEuros: 12.5, reference: 'Invoice 2026-117', purchaseRef: 'invoice-117' };
+  const sent = await told('transfers_create', order, token);
+  expect(sent).toMatchObject({ result: { status: 'completed', amountEuros: 12.5 } });
+  expect((await told('transfers_create', order, token)).result.id).toBe(sent.result.id);
+  const transferId = String(sent.result.id);
+  expect(await told('transfers_get', { transferId }, token)).toMatchObject({ result: { id: transferId } });
+  const moved = await world.sql('select 1 from transfers where agent_id = $1', [payer.agentId]);
+  expect(moved).toHaveLength(1);
 });
 
 test('the list is the same for both eras, both paths and the official client', async () => {
@@ -97,7 +120,9 @@ test.each(['agent', 'owner'])('each tool of an %s is one that clients take', asy
   }
   expect(new Set(tools.map(({ name }) => name)).size).toBe(tools.length);
   // A client gives the whole list to the model at each turn.
-  expect(JSON.stringify(tools).length).toBeLessThan(kind === 'owner' ? 100_000 : 70_000);
+  const others = tools.filter(({ name }) => !ofTransfers.includes(name));
+  expect(JSON.stringify(others).length).toBeLessThan(kind === 'owner' ? 100_000 : 70_000);
+  expect(JSON.stringify(tools).length - JSON.stringify(others).length).toBeLessThan(10_000);
 });
 
 test('the reason of each tool is recorded', () => {
