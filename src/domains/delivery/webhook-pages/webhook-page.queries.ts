@@ -91,7 +91,8 @@ export const queueOf = (tx: Tx, webhookId: string): Promise<Queue> =>
     `select first.unsent, again.retrying, again."nextAttemptAt", held."underWay",
        least((select created_at from webhook_deliveries where webhook_id = $1 and ${isUnsent} order by seq limit 1),
          (select created_at from webhook_deliveries where webhook_id = $1 and ${isRetried} order by seq limit 1)) as "oldestAt"
-     from (select count(*)::int as unsent from webhook_deliveries where webhook_id = $1 and ${isUnsent}) first
+     from (select (select count(*)::int from webhook_deliveries where webhook_id = $1 and ${isUnsent})
+             + (select count(*)::int from webhook_deliveries where webhook_id = $1 and is_parked) as unsent) first
      cross join (select count(*)::int as retrying, min(next_attempt_at) as "nextAttemptAt" from webhook_deliveries
            where webhook_id = $1 and ${isRetried}) again
      cross join (select count(*)::int as "underWay" from webhook_deliveries
@@ -99,7 +100,8 @@ export const queueOf = (tx: Tx, webhookId: string): Promise<Queue> =>
     [webhookId],
   );
 
-const isUnsent = `status = 'pending' and attempts_made = 0`;
+/** Besides those that are parked behind another one of their subject; that one is older and waits or is under way. */
+const isUnsent = `status = 'pending' and attempts_made = 0 and not is_parked`;
 const isRetried = `status = 'pending' and attempts_made > 0`;
 
 const letterRow = z.object({
