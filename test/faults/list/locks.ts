@@ -187,6 +187,8 @@ export const lockFaults: readonly Fault[] = [
         from: 'if (row.isLeased) throw stillRunning();',
         to: '',
         harm: 'two requests with one key run at once',
+        tests: ['test/api/platform/edge'],
+        named: 'a request that lost its lease',
       },
       {
         from: 'row.method === method && paths.includes(row.path) && row.requestHash === hashOf(rawBody);',
