@@ -242,7 +242,7 @@ describe('what the page counts', () => {
     const one = await watched('silent');
     bursar.receiver.answers('silent', (response) => void response.destroy());
     await bursar.emit(one.ownerId);
-    const shown = await eventually(one.page, ({ whole }) => whole.attempts === 1);
+    const shown = await eventually(one.page, ({ whole, failing }) => whole.attempts === 1 && failing !== null);
     expect(shown.whole).toEqual({ attempts: 1, failures: 1, meanMs: null, slowestMs: null });
     expect(shown.failing).toMatchObject({ failures: 1, lastStatus: null, isProbed: false });
     const { database, clock } = bursar.infrastructure;
