@@ -11,10 +11,24 @@ const everyMs = 30_000;
 /** After a button: results come within seconds. */
 const soonMs = [1_500, 4_000, 10_000];
 let isBusy = false;
+let isPressed = false;
 
 inOwnTime();
-setInterval(() => void refreshed(), everyMs);
-document.addEventListener('visibilitychange', () => void refreshed());
+// A sheet that says why there is no page stays as it is.
+if (document.getElementById('page') !== null) {
+  setInterval(() => void refreshed(), everyMs);
+  document.addEventListener('visibilitychange', () => void refreshed());
+}
+
+// A button that is replaced while it is held down is not clicked.
+document.addEventListener('pointerdown', () => {
+  isPressed = true;
+});
+for (const end of ['pointerup', 'pointercancel']) {
+  document.addEventListener(end, () => {
+    isPressed = false;
+  });
+}
 
 document.addEventListener('click', (event) => {
   const button = event.target.closest('button[data-post]');
@@ -48,17 +62,12 @@ function busy(now) {
 /** A page that cannot be had stays as it is: the next time comes soon. */
 async function refreshed() {
   if (isBusy || document.hidden) return;
-  const answer = await fetch(location.href, {
-    headers: { Accept: 'text/html' },
-    cache: 'no-store',
-    credentials: 'omit',
-    redirect: 'error',
-  }).catch(() => undefined);
-  if (answer?.status === 404) return location.reload(); // The link is not good any more, and the server says why.
-  if (answer?.ok !== true || isBusy) return;
-  const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html').getElementById('page');
+  const { status, text } = await rendered().catch(() => ({ status: 0, text: '' }));
+  if (status === 404) return location.reload(); // The link is not good any more, and the server says why.
+  if (status !== 200) return;
+  const fresh = new DOMParser().parseFromString(text, 'text/html').getElementById('page');
   const shown = document.getElementById('page');
-  if (fresh === null || shown === null || isBusy) return;
+  if (fresh === null || shown === null || isBusy || isPressed) return;
   for (const { id } of shown.querySelectorAll('details[open][id]'))
     fresh.querySelector(`#${id}`)?.setAttribute('open', '');
   inOwnTime(fresh);
@@ -67,10 +76,20 @@ async function refreshed() {
   if (id !== '') document.getElementById(id)?.focus({ preventScroll: true });
 }
 
+async function rendered() {
+  const answer = await fetch(location.href, {
+    headers: { Accept: 'text/html' },
+    cache: 'no-store',
+    credentials: 'omit',
+    redirect: 'error',
+  });
+  return { status: answer.status, text: await answer.text() };
+}
+
 function inWords(error) {
   if (!(error instanceof Refused)) return 'Bursar cannot be reached. Try again in a moment.';
   if (error.status === 503)
-    return `Retries cannot be reached just now, and nothing was changed. Wait ${error.retryAfter ?? 5} seconds and press again.`;
+    return 'Bursar does not know whether this was done: it may still take effect. Load the page again in a moment.';
   if (error.status === 429) return `Too many requests. Wait ${error.retryAfter ?? 60} seconds and press again.`;
   return `Not done: ${error.message}.`;
 }
