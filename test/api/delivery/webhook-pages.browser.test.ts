@@ -6,6 +6,7 @@
 import { afterAll, beforeAll, expect } from '@jest/globals';
 // biome-ignore lint/correctness/noUnresolvedImports: its types are re-exported in a way that the linter does not follow
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { webhookPagesArea } from '../../../src/domains/delivery/webhook-pages/webhook-page.contract.ts';
 import { customersArea } from '../../../src/domains/parties/customers/customer.contract.ts';
 import { browserTest, hasBrowser, heading, type OpenPage, openBrowser, openPage } from '../../support/browser.ts';
 import { type DeliveryWorld, startDeliveryWorld } from '../../support/delivery-world.ts';
@@ -47,9 +48,19 @@ async function watched(box: string) {
   await customers.updateCustomer({ params: { id: customerId }, body: { companyName: 'Acme Tools GmbH' } });
   const body = { url: `${bursar.receiver.urlOf(box)}`, events: ['policy.created'] };
   const webhook = await subscriber.webhooks.createWebhook({ body });
-  const { url } = await aPageLink({ client }, webhook.id);
-  return { ...subscriber, id: webhook.id, url };
+  const { url, token } = await aPageLink({ client }, webhook.id);
+  const { getWebhookPage } = bursar.world.as('').client(webhookPagesArea);
+  /** Until every attempt has its result, and so many wait for another one. */
+  const settled = (retrying: number) =>
+    eventually(
+      () => getWebhookPage({ params: { token } }),
+      ({ queue }) => queue.retrying === retrying && queue.unsent + queue.underWay === 0,
+    );
+  return { ...subscriber, id: webhook.id, url, settled };
 }
+
+/** Failures after which Bursar itself attempts nothing more before the test is over. */
+const failsForLong = (code: number) => status(code, { headers: { 'retry-after': '3600' } });
 
 /** A week of a busy subscription, some hours of which went badly. */
 const aWeekOf = (webhookId: string) =>
@@ -72,6 +83,9 @@ const says = (page: Page, words: RegExp) =>
     (text) => words.test(text),
   );
 
+/** What a browser tells a page whose tab is shown again. */
+const returnToThePage = `document.dispatchEvent(new Event('visibilitychange'))`;
+
 /** For a person who looks at the pages: TEST_PICTURES names a folder. */
 async function picture(page: Page, name: string): Promise<void> {
   const folder = process.env.TEST_PICTURES;
@@ -81,8 +95,9 @@ async function picture(page: Page, name: string): Promise<void> {
 browserTest('a receiver fails: retried from the phone, given up and delivered again at the desk', async () => {
   const one = await watched('watched-page');
   await aWeekOf(one.id);
-  bursar.receiver.answers('watched-page', status(503));
+  bursar.receiver.answers('watched-page', failsForLong(503));
   await bursar.emit(one.ownerId, 7);
+  await one.settled(7);
   const mobile = await aReader(one.url, phone);
   await says(mobile.page, /Failing since .+ your time: \d+ failures in a row, the last one HTTP 503/);
   await says(mobile.page, /7 deliveries wait/);
@@ -106,9 +121,12 @@ browserTest('a receiver fails: retried from the phone, given up and delivered ag
 
   // The first of the seven fails again, the others arrive.
   const before = bursar.receiver.received('watched-page').length;
-  bursar.receiver.answers('watched-page', (response, n) => status(n === before + 1 ? 503 : 200)(response, n));
+  bursar.receiver.answers('watched-page', (response, n) =>
+    (n === before + 1 ? failsForLong(503) : status(200))(response, n),
+  );
   await mobile.page.getByRole('button', { name: 'Retry now' }).click();
   await says(mobile.page, /7 deliveries are attempted now\./);
+  await one.settled(1);
   await says(mobile.page, /1 delivery waits/);
   expect(bursar.receiver.received('watched-page').length).toBe(before + 7);
 
@@ -146,8 +164,12 @@ browserTest(
   'many dead letters are delivered again at once; a paused subscription offers nothing that sends',
   async () => {
     const one = await watched('many-letters');
-    bursar.receiver.answers('many-letters', inTurn(...Array.from({ length: 60 }, () => status(500)), status(200)));
+    bursar.receiver.answers(
+      'many-letters',
+      inTurn(...Array.from({ length: 60 }, () => failsForLong(500)), status(200)),
+    );
     await bursar.emit(one.ownerId, 60);
+    await one.settled(60);
     const { page, complaints } = await aReader(one.url, phone);
     await says(page, /60 deliveries wait/);
     await page.getByText('Give up …').click();
@@ -176,7 +198,12 @@ browserTest(
 
 browserTest('what cannot be done is said in words, and a link that is not good leads to a sentence', async () => {
   const one = await watched('in-words');
-  const { page } = await aReader(one.url, phone);
+  const reader = await openPage(browser, phone);
+  opened.push(reader);
+  const { page } = reader;
+  // The page is not renewed before the test wants it, because it would take its buttons away.
+  await page.route(one.url, (route) => (route.request().isNavigationRequest() ? route.continue() : route.abort()));
+  await page.goto(one.url);
   await one.webhooks.updateWebhook({ params: { id: one.id }, body: { status: 'paused' } });
   await page.getByRole('button', { name: 'Send a test event' }).click();
   await page.getByText(/^Not done: webhook wh_\w+ is paused; make it active first\.$/).waitFor();
@@ -185,8 +212,13 @@ browserTest('what cannot be done is said in words, and a link that is not good l
   await page.route('**/test', (route) => route.abort());
   await page.getByRole('button', { name: 'Send a test event' }).click();
   await page.getByText('Bursar cannot be reached. Try again in a moment.').waitFor();
+  await page.unroute(one.url);
   await one.webhooks.deleteWebhook({ params: { id: one.id } });
-  await page.reload();
+  await page.evaluate(returnToThePage);
   await heading(page, 'This link is not good');
   await picture(page, 'webhook-not-good-390');
+  const requested: string[] = [];
+  page.on('request', (request) => requested.push(request.url()));
+  await page.evaluate(`(async () => { ${returnToThePage}; await fetch('/webhook-pages/another'); })()`);
+  expect(requested).toEqual([new URL('/webhook-pages/another', one.url).href]); // A link that is not good is left alone.
 });
