@@ -1,17 +1,22 @@
 -- One push message for each device that is to hear of the event, in the transaction of the event. A request is announced
--- when it has its approver's link, once to each device. Devices are locked against deletion; one that is being deleted is
+-- when it has its approver's link, once to each device: a transfer while a person decides about it, the lines of a split by
+-- the split alone. Devices are locked against deletion; one that is being deleted is
 -- left out, so that the change neither fails by it nor waits for it.
 create or replace function announce_to_devices() returns trigger language plpgsql
   set search_path = public, pg_temp as $$
 declare
   v_kind text := case when new.name like 'risk.%' then 'risk' else 'approval' end;
 begin
+  if new.name like 'transfer.%'
+     and (new.data->>'status' is distinct from 'pending_approval' or new.data->>'splitId' is not null) then
+    return null;
+  end if;
   if v_kind = 'approval' and not exists (select from approval_links l where l.subject_id = new.subject_id) then
     return null;
   end if;
   insert into push_messages (subscription_id, kind, subject_id, event, amount_cents, next_attempt_at, expires_at, created_at)
   select s.id, v_kind, new.subject_id, new.name,
-         round(coalesce(new.data->>'expectedAmountEuros', new.data->>'amountEuros')::numeric * 100),
+         round(coalesce(new.data->>'expectedAmountEuros', new.data->>'amountEuros', new.data->>'totalAmountEuros')::numeric * 100),
          clock_timestamp(), clock_timestamp() + interval '1 day', clock_timestamp()
   from push_subscriptions s where s.owner_id = new.owner_id and v_kind = any(s.events)
   for key share of s skip locked

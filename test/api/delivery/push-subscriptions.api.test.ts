@@ -6,18 +6,24 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { createWebPush } from '../../../src/adapters/push/web-push.ts';
+import type { Tx } from '../../../src/db/tx.ts';
 import {
+  claimPushMessages,
   purgePushMessages,
   recordPushResult,
 } from '../../../src/domains/delivery/push-subscriptions/push-message.service.ts';
 import { pushSubscriptionsArea } from '../../../src/domains/delivery/push-subscriptions/push-subscription.contract.ts';
 import { passkeyInvitationsArea } from '../../../src/domains/identity/passkey-invitations/invitation.contract.ts';
 import { passkeysArea } from '../../../src/domains/identity/passkeys/passkey.contract.ts';
+import { fundArea } from '../../../src/domains/treasury/funding/funding.contract.ts';
+import { transfersArea } from '../../../src/domains/treasury/transfers/transfer.contract.ts';
+import { day } from '../../../src/kernel/instant.ts';
 import { runCommand } from '../../../src/main/cli.ts';
 import { createOutbound } from '../../../src/outbound/outbound.ts';
 import { softPasskey } from '../../support/authenticator.ts';
 import { eventNamesOf } from '../../support/events.ts';
 import { anAgentWithCard } from '../../support/factories/agent-with-card.ts';
+import { anIban } from '../../support/factories/beneficiaries.ts';
 import { anInvitation } from '../../support/factories/invitations.ts';
 import { aPasskey } from '../../support/factories/passkeys.ts';
 import { clientsOf } from '../../support/factories/records.ts';
@@ -73,6 +79,10 @@ async function asks() {
       body: { agentId, purpose: 'a secret gift', expectedAmountEuros, expectedMerchant: 'Example Shop' },
     });
 }
+
+const transfers = () => owner.client(transfersArea);
+/** A person decides about it, because its bank knows another name. */
+const toAnotherName = () => ({ to: { name: 'Erika Muster NOMATCH', iban: anIban() }, amountEuros: 10 });
 
 /** An invited person with a passkey and the link. */
 async function anna(by?: Awaited<ReturnType<typeof aPasskey>>) {
@@ -145,7 +155,7 @@ describe('a device of the owner', () => {
   secureTest('gets risk alerts, and only what it asked for', async () => {
     const [all, approvals] = [service.device(), service.device()];
     await subscribe(all);
-    await subscribe(approvals, { events: ['approval'] });
+    const { id: approvalsOnly } = await subscribe(approvals, { events: ['approval'] });
     const data = JSON.stringify({});
     await world.sql(
       `insert into events (id, owner_id, subject_id, name, data, request_id, created_at)
@@ -154,7 +164,7 @@ describe('a device of the owner', () => {
     );
     const [alert] = await arrived(all);
     expect(JSON.parse(alert?.text ?? '')).toMatchObject({ title: 'Risk alert', url: null });
-    expect(service.to(approvals)).toEqual([]);
+    expect([await messagesOf(approvalsOnly), service.to(approvals)]).toEqual([[], []]);
   });
 
   secureTest('is tested by a message, and stays one device when it subscribes again', async () => {
@@ -176,6 +186,47 @@ describe('a device of the owner', () => {
       ...['device.created', 'device.updated'],
       ...['device.tested', 'device.deleted'],
     ]);
+  });
+});
+
+describe('a transfer to a bank', () => {
+  beforeEach(() => owner.client(fundArea).fundWallet({ body: { amountEuros: 100 } }));
+  const subjectsOf = async (id: string) =>
+    (
+      await world.sql<{ subject: string }>(
+        'select subject_id as subject from push_messages where subscription_id = $1 order by id',
+        [id],
+      )
+    ).map(({ subject }) => subject);
+
+  test('is announced while it waits for a person, and not to a device that comes after the decision', async () => {
+    const { id: early } = await subscribe(aDevice());
+    const { id } = await transfers().createTransfer({ body: toAnotherName() as never });
+    const reaches = (status: string) =>
+      eventually(
+        () => transfers().getTransfer({ params: { id: id as never } }),
+        (found) => found.status === status,
+      );
+    await reaches('pending_approval');
+    const { id: late } = await subscribe(aDevice());
+    await transfers().approveTransfer({ params: { id: id as never }, body: {} });
+    await reaches('completed');
+    expect(await eventNamesOf(world, id)).toContain('transfer.updated');
+    expect([await subjectsOf(early), await subjectsOf(late)]).toEqual([[id], []]);
+  });
+
+  test('in a split is announced with the others, once', async () => {
+    const { id: early } = await subscribe(aDevice());
+    const splits = [toAnotherName(), toAnotherName()] as never[];
+    const { id } = await transfers().createTransferSplit({ body: { splits } });
+    const params = { splitId: id };
+    const reaches = (isThere: (found: { status: string; transfers: readonly { status: string }[] }) => boolean) =>
+      eventually(() => transfers().getTransferSplit({ params }), isThere);
+    await reaches((found) => found.transfers.every(({ status }) => status === 'pending_approval'));
+    const { id: late } = await subscribe(aDevice());
+    await transfers().approveTransferSplit({ params, body: {} });
+    await reaches(({ status }) => status === 'completed');
+    expect([await subjectsOf(early), await subjectsOf(late)]).toEqual([[id], []]);
   });
 });
 
@@ -217,7 +268,7 @@ describe('the push service', () => {
     expect((await push().listPushSubscriptions({ query: {} })).data).toHaveLength(2);
   });
 
-  secureTest('never gets a message twice from two workers, and a message whose worker died is sent again', async () => {
+  secureTest('never gets a message that is being sent, and gets one whose worker died again', async () => {
     const device = service.device();
     const { id } = await subscribe(device);
     await world.sql(
@@ -241,6 +292,25 @@ describe('the messages of a device', () => {
        values ($1, 'test', $1, now(), ${Object.values(fields).join(', ')}) returning id::int`,
       [subscriptionId],
     );
+
+  test('are claimed by one of two workers, also at once', async () => {
+    const { id } = await subscribe(aDevice());
+    const many = (count: number, lease: string) =>
+      world.sql(
+        `insert into push_messages (subscription_id, kind, subject_id, lease_until, next_attempt_at, expires_at, created_at)
+         select $1, 'test', $1, ${lease}, now(), now() + interval '1 hour', now() from generate_series(1, $2)`,
+        [id, count],
+      );
+    await many(5, `now() + interval '1 hour'`); // The world's worker takes no more of this owner.
+    await many(40, 'null');
+    const claim = (tx: Tx) => claimPushMessages(tx, 15, 100);
+    const [one, other] = await inDatabase(world, (database) =>
+      database.write(async (tx) => [await claim(tx), await database.write(claim)] as const),
+    );
+    const ids = [...one, ...other].map((claimed) => claimed.id);
+    expect([one.length, other.length, new Set(ids).size]).toEqual([15, 15, 30]);
+    await push().deletePushSubscription({ params: { id: id as never } });
+  });
 
   test('ignore the result of an attempt that another worker has taken over', async () => {
     const { id: subscriptionId } = await subscribe(aDevice());
@@ -319,13 +389,18 @@ describe('devices that are in a bad way', () => {
     const underWay = async () =>
       (await world.sql('select 1 from push_messages where subscription_id = any($1) and lease_until > now()', [ids]))
         .length;
-    expect(await eventually(underWay, (count) => count > 0)).toBe(5);
+    expect(await eventually(underWay, (count) => count > 0)).toBeLessThanOrEqual(5);
     const other = (await world.owner()).client(pushSubscriptionsArea);
     const device = service.device();
     const { id } = await other.createPushSubscription({ body: device });
     await other.testPushSubscription({ params: { id: id as never } });
-    await arrived(device);
-    expect(await underWay()).toBe(5);
+    await eventually(
+      async () => {
+        expect(await underWay()).toBeLessThanOrEqual(5);
+        return service.to(device);
+      },
+      (messages) => messages.length > 0,
+    );
     for (const one of ids) await push().deletePushSubscription({ params: { id: one as never } });
   });
 
@@ -456,4 +531,23 @@ secureTest('neither keys nor links are stored in clear text', async () => {
       ]);
     }
   }
+});
+
+// The last test: it moves the clock.
+test('a split of which a line comes back is announced to nobody, because no one was needed', async () => {
+  await owner.client(fundArea).fundWallet({ body: { amountEuros: 100 } });
+  const { id: device } = await subscribe(aDevice());
+  const line = (reference?: string) => ({ to: { name: 'Erika Muster', iban: anIban() }, amountEuros: 10, reference });
+  const splits = [line(), line('RETURN')] as never[];
+  const { id } = await transfers().createTransferSplit({ body: { splits } });
+  const reaches = (wanted: string) =>
+    eventually(
+      () => transfers().getTransferSplit({ params: { splitId: id } }),
+      ({ status }) => status === wanted,
+    );
+  await reaches('completed');
+  await world.advance(5 * day);
+  await reaches('partially_completed');
+  expect(await eventNamesOf(world, id)).toContain('transfer.split.updated');
+  expect(await messagesOf(device)).toEqual([]);
 });

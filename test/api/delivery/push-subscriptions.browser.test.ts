@@ -4,7 +4,7 @@
  * the browser cannot reach its vendor's push service, and what our push service decrypts is delivered over CDP.
  * @module
  */
-import { afterAll, beforeAll, expect } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 // biome-ignore lint/correctness/noUnresolvedImports: its types are re-exported in a way that the linter does not follow
 import type { Browser } from 'playwright-core';
 import { addAuthenticator, browserTest, hasBrowser, heading, openBrowser, openPage } from '../../support/browser.ts';
@@ -19,6 +19,7 @@ let world: World;
 let browser: Browser;
 let service: PushServiceForTests;
 const isPossible = hasBrowser && openssl;
+const phoneTest = isPossible ? browserTest : test.skip;
 
 beforeAll(async () => {
   if (!isPossible) return;
@@ -33,7 +34,7 @@ afterAll(async () => {
   await service.close();
 });
 
-browserTest('a phone is subscribed from the enrolment page, shows an approval, and leads to its page', async () => {
+phoneTest('a phone is subscribed from the enrolment page, shows an approval, and leads to its page', async () => {
   const owner = await world.owner();
   const { agentId } = await anAgentWithCard(world, owner);
   await world.sql('update policies set auto_approve_limit_cents = 5000, daily_limit_cents = null where agent_id = $1', [

@@ -80,7 +80,7 @@ export const deviceFaults: readonly Fault[] = [
       from: "         and coalesce(w.lease_until, '-infinity') <= statement_timestamp()\n",
       to: '',
       harm: 'two workers send one notification',
-      named: 'never gets a message twice',
+      named: 'never gets a message that is being sent',
     },
     {
       from: 'where id = $1 and attempts = $2 and next_attempt_at is not null returning 1',
@@ -109,6 +109,18 @@ export const deviceFaults: readonly Fault[] = [
       to: 'where v_kind',
       harm: 'a device hears of the requests of every owner',
       named: 'gets an approval once',
+    },
+    {
+      from: "new.data->>'status' is distinct from 'pending_approval' or ",
+      to: '',
+      harm: 'a device asks for the approval of a transfer that was decided, and of a split that needed none',
+      named: 'after the decision',
+    },
+    {
+      from: " or new.data->>'splitId' is not null",
+      to: '',
+      harm: 'one split asks for an approval for each of its lines',
+      named: 'with the others, once',
     },
     {
       from: 'for key share of s skip locked',
