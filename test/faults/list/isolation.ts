@@ -36,6 +36,7 @@ export const isolationFaults: readonly Fault[] = [
         from: 'if (own.agentId === undefined || own.agentId === agentId) return undefined;',
         to: 'return undefined;',
         harm: 'an agent filters a list by another agent',
+        named: 'an agent sees its own transfers',
         tests: ['test/api/treasury/transfers.agents', 'test/api/every-operation'],
       },
       {

@@ -138,6 +138,7 @@ export const signatureFaults: readonly Fault[] = [
         from: 'case when w.previous_secret_until > now() then w.previous_sealed_secret end',
         to: 'w.previous_sealed_secret',
         harm: 'the secret of before a rotation signs deliveries for ever',
+        named: 'both secrets sign',
       },
     ],
   ),
