@@ -4,7 +4,6 @@
  * @module
  */
 import type { Socket } from 'node:net';
-import { TLSSocket } from 'node:tls';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { CompiledQuery, type Transaction } from 'kysely';
 import type { PoolClient } from 'pg';
@@ -51,7 +50,10 @@ export async function execute<Row>(
 /** Reset, and not closed in order: what was sent and has not arrived must not be executed after the caller has given up. */
 function cutOff(client: PoolClient): void {
   const { stream } = (client as unknown as { readonly connection: { readonly stream: Socket } }).connection;
-  const why = new Error('Connection terminated: PostgreSQL did not answer in time');
-  if (stream instanceof TLSSocket) stream.destroy(why);
-  else stream.resetAndDestroy();
+  try {
+    stream.resetAndDestroy();
+  } catch {
+    // Neither TLS nor a Unix socket can be reset.
+    stream.destroy(new Error('Connection terminated: PostgreSQL did not answer in time'));
+  }
 }

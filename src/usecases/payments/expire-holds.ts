@@ -6,6 +6,7 @@
 import { sql } from 'kysely';
 import { type Database, isDatabaseAway } from '../../db/database.ts';
 import { type Given, query } from '../../db/db.ts';
+import { runSql } from '../../db/statement.ts';
 import type { Tx } from '../../db/tx.ts';
 import { failUnlinked } from '../../domains/payments/transactions/confirm.service.ts';
 import { bookExpiries } from '../../domains/payments/transactions/giving-back.service.ts';
@@ -46,7 +47,7 @@ const expiredHolds = query((from, given: Given<Place>) =>
     .limit(sql.lit(batch)),
 );
 
-/** Each batch is one transaction, small enough that no decision waits long for its agents. */
+/** Each batch is one transaction, small enough, and with so short a wait for locks, that no decision waits long for its agents. */
 async function sweepHolds(database: Database, at: Date): Promise<Drained> {
   const failures: unknown[] = [];
   let done = 0;
@@ -63,7 +64,7 @@ async function sweepHolds(database: Database, at: Date): Promise<Drained> {
   }
 }
 
-/** One that cannot be booked stops no other: then each is booked alone. */
+/** One that cannot be booked, or whose locks take too long, stops no other: then each is booked alone. */
 async function expireTogether(database: Database, ids: readonly string[], at: Date): Promise<unknown[]> {
   const expire = (some: readonly string[]) => database.write((tx) => expireIn(tx, some, at));
   if (ids.length === 0) return [];
@@ -78,6 +79,8 @@ async function expireTogether(database: Database, ids: readonly string[], at: Da
 
 /** What a clearing, a reversal or another sweep has ended meanwhile, or made to last longer, stays. */
 async function expireIn(tx: Tx, ids: readonly string[], at: Date): Promise<void> {
+  // While one owner's lock is awaited, no other owner's is kept.
+  if (ids.length > 1) await runSql(tx, `select set_config('lock_timeout', '250ms', true)`);
   const rows = await lockPayments(tx, ids);
   const due = rows.filter((row) => row.status === 'pending' && row.holdExpiresAt != null && row.holdExpiresAt <= at);
   await bookExpiries(

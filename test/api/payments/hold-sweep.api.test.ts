@@ -131,12 +131,12 @@ test('a clearing that was there first is booked, and the sweep gives back the ho
   expect(await tracesOf(old.transactionId)).toEqual([givenBack]);
 });
 
-test('a clearing that comes during the sweep waits for it, and is booked without the hold', async () => {
-  const [collected, old] = await payments(2);
-  if (collected === undefined || old === undefined) throw new Error('nothing was paid');
+test('a clearing that comes while its hold is given back waits for it, and is booked without the hold', async () => {
+  const [collected] = await payments(1); // Alone, so the sweep waits for its lock as long as that takes.
+  if (collected === undefined) throw new Error('nothing was paid');
   let cleared: Promise<{ status: number }> | undefined;
   let swept: Promise<unknown> | undefined;
-  const account = `wallet:${old.payer.walletId}:available`;
+  const account = `wallet:${collected.payer.walletId}:available`;
   await whileLocked('select 1 from ledger_accounts where name = $1 for update', account, async () => {
     swept = expireIn(world, inDays(7.1));
     await waiters(1);
@@ -150,7 +150,47 @@ test('a clearing that comes during the sweep waits for it, and is booked without
   expect(
     await world.sql('select status, matched_transaction_id as payer from intents where id = $1', [collected.intentId]),
   ).toEqual([{ status: 'completed', payer: collected.transactionId }]);
-  expect(await tracesOf(old.transactionId)).toEqual([givenBack]);
+});
+
+test("one owner's lock keeps a sweep waiting for that owner's hold alone: the others of its batch pay meanwhile", async () => {
+  const paid = (await payments(2)).sort((one, other) => (one.payer.agentId < other.payer.agentId ? -1 : 1));
+  const [free, stalled] = paid;
+  if (free === undefined || stalled === undefined) throw new Error('nothing was paid');
+  // The batch locks agents by their ids, and so has the first one's lock while it waits for the second one's.
+  await world.sql('update transactions set hold_expires_at = $1 where id = $2', [inDays(7), stalled.transactionId]);
+  await world.sql('update transactions set hold_expires_at = $1 where id = $2', [inDays(7.01), free.transactionId]);
+  let swept: Promise<unknown> | undefined;
+  const lock = 'update agent_spending set revision = revision + 1 where agent_id = $1';
+  await whileLocked(lock, stalled.payer.agentId, async () => {
+    swept = expireIn(world, inDays(7.1));
+    await waiters(1);
+    await anIntent(world, free.payer, { ttlMs: 30 * 86_400_000 });
+    const again = await eventually(
+      () => network.send<{ decision?: string }>('authorizations', network.authorizationOf(free.payer)),
+      ({ status }) => status === 200,
+    );
+    expect(again.body.decision).toBe('approved');
+  });
+  await swept;
+  for (const { transactionId } of paid) expect(await tracesOf(transactionId)).toEqual([givenBack]);
+});
+
+test('an intent whose payment is given back is paid by what was collected for it, also in one batch', async () => {
+  const card = { max_transaction_cents: 500 };
+  const payer = await aPayer(world, { fundsCents: 5_000, policy: { require_intent: true }, card });
+  const intentId = await anIntent(world, payer, { ttlMs: 30 * 86_400_000 });
+  const message = network.authorizationOf(payer);
+  const declined = await network.send<{ transactionId: string; decision: string }>('authorizations', message);
+  expect(declined.body.decision).toBe('declined');
+  await world.sql('update cards set max_transaction_cents = null, version = version + 1 where id = $1', [payer.cardId]);
+  const matched = await authorized(payer);
+  await network.clear(payer, { authorizationId: message.id, amountCents: 600, final: false });
+  const payerOf = () =>
+    world.sql('select status, matched_transaction_id as payer from intents where id = $1', [intentId]);
+  expect(await payerOf()).toEqual([{ status: 'approved', payer: matched.transactionId }]);
+  expect(await expireIn(world, inDays(20))).toMatchObject({ holds: 2 });
+  expect(await tracesOf(matched.transactionId)).toEqual([givenBack]);
+  expect(await payerOf()).toEqual([{ status: 'completed', payer: declined.body.transactionId }]);
 });
 
 test('one transaction gives back all of a batch, and one that cannot be booked is left out alone', async () => {
@@ -158,8 +198,8 @@ test('one transaction gives back all of a batch, and one that cannot be booked i
   const ids = paid.map(({ transactionId }) => transactionId);
   const transactions = async () =>
     (await world.sql('select distinct xmin::text from transactions where id = any($1)', [ids])).length;
-  expect(await transactions()).toBe(4);
   await expireIn(world, inDays(7.1));
+  for (const id of ids) expect(await tracesOf(id)).toEqual([givenBack]);
   expect(await transactions()).toBe(1);
   const [broken, ...fine] = await payments(3);
   if (broken === undefined) throw new Error('nothing was paid');

@@ -70,22 +70,36 @@ async function tellIntents(tx: Tx, told: readonly Told<Ending>[]): Promise<void>
     tx,
     meant.map(({ intentId }) => intentId),
   );
+  const of = (one: (typeof meant)[number]) => ({ ...one, intent: intents.get(one.intentId) as IntentRow });
+  // First what is open again, because another one of these may have been collected for it.
+  const [reversed, others] = [meant.filter(isReversed), meant.filter((one) => !isReversed(one))];
+  await reopen(tx, await tellEach(tx, reversed.map(of)));
+  await tellEach(tx, others.map(of));
+}
+
+const isReversed = ({ change }: Told<Ending>): boolean => change.isFullyReversed;
+
+/** Returns the intents that are to be opened again. */
+async function tellEach(
+  tx: Tx,
+  told: readonly (Told<Ending> & { readonly intent: IntentRow })[],
+): Promise<readonly Reopened[]> {
   const reopened: Reopened[] = [];
-  for (const { intentId, row, change, cause } of meant) {
-    const intent = intents.get(intentId) as IntentRow;
+  for (const { intent, row, change, cause } of told) {
     if (intent.recurring != null) await tellWindow(tx, row, intent, change, cause);
     else if (await paysNow(tx, row, intent, cause)) {
       if (change.completes) await applyToIntent(tx, intent.id, { kind: 'complete', transactionId: row.id }, cause);
       if (change.isFullyReversed) reopened.push({ row: intent, cause });
     }
   }
-  await reopen(tx, reopened);
+  return reopened;
 }
 
 type Reopened = { readonly row: IntentRow; readonly cause: Cause };
 
 /** What the agent's close left to the payment, or what let one charge pass, is over: nothing else pays for it. */
 async function reopen(tx: Tx, reopened: readonly Reopened[]): Promise<void> {
+  if (reopened.length === 0) return;
   await reopenIntents(tx, reopened);
   const closed = await closedAgents(
     tx,
