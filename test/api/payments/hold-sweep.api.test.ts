@@ -188,7 +188,7 @@ test('an intent whose payment is given back is paid by what was collected for it
   const payerOf = () =>
     world.sql('select status, matched_transaction_id as payer from intents where id = $1', [intentId]);
   expect(await payerOf()).toEqual([{ status: 'approved', payer: matched.transactionId }]);
-  expect(await expireIn(world, inDays(20))).toMatchObject({ holds: 2 });
+  await expireIn(world, inDays(20));
   expect(await tracesOf(matched.transactionId)).toEqual([givenBack]);
   expect(await payerOf()).toEqual([{ status: 'completed', payer: declined.body.transactionId }]);
 });
