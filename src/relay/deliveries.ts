@@ -10,9 +10,11 @@ import {
   claimFirstAttempts,
   closedReceiversWithWork,
   type FirstAttempts,
+  freeForgottenFrom,
   releaseExpired,
 } from '../domains/delivery/webhooks/delivery.claim.service.ts';
 import { endPendingOf } from '../domains/delivery/webhooks/delivery.end.service.ts';
+import { firstSubject } from '../domains/delivery/webhooks/delivery.order.service.ts';
 import { recordResults } from '../domains/delivery/webhooks/delivery.result.service.ts';
 import type { Result, SendDelivery } from '../domains/delivery/webhooks/delivery.send.service.ts';
 import { second } from '../kernel/instant.ts';
@@ -59,6 +61,7 @@ export function startDeliveryRelay(options: DeliveryRelayOptions): Loop {
   const results: Result[] = [];
   let stopping = false;
   let sweptAt = 0;
+  let nextSubject = firstSubject;
   let lookAgainMs = firstLookAgainMs;
   let lookAgain: NodeJS.Timeout | undefined;
 
@@ -140,6 +143,7 @@ export function startDeliveryRelay(options: DeliveryRelayOptions): Loop {
   const sweep = async (): Promise<void> => {
     sweptAt = Date.now();
     await database.write(releaseExpired);
+    nextSubject = await database.write((tx) => freeForgottenFrom(tx, nextSubject));
     const closed = await closedReceiversWithWork(database.read());
     if (closed.length === 0) return;
     const ids = closed.map(({ id }) => id);

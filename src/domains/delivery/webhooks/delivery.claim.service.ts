@@ -9,7 +9,15 @@ import { rowsOf, runSql } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
 import type { Id } from '../../../kernel/ids.ts';
 import { endWithoutEvent } from './delivery.end.service.ts';
-import { isCrowded, isNextOfSubject, type Looked, parkBlocked, waitsUnparked } from './delivery.order.service.ts';
+import {
+  freeForgotten,
+  isCrowded,
+  isNextOfSubject,
+  type Looked,
+  parkBlocked,
+  type SubjectPlace,
+  waitsUnparked,
+} from './delivery.order.service.ts';
 import { timeoutsUntilProbing } from './webhook.rules.ts';
 
 const claimedDelivery = z.object({
@@ -53,10 +61,10 @@ export async function claimFirstAttempts(tx: Tx, most: number, limits: ClaimLimi
   await throughIndexes(tx);
   const receivers = await rowsOf(tx, receiverRow, lockReceiversWithWork);
   if (receivers.length === 0) return { claimed: [], hasMore: false };
-  const crowded = receivers.flatMap(({ id, isCrowded }) => (isCrowded ? [id] : []));
-  const looked = crowded.length === 0 ? [] : await parkBlocked(tx, crowded);
   // No receiver gets more than a quarter of the free slots, so that the others find room however many receivers hang.
   const share = Math.max(1, Math.floor(most / 4));
+  const crowded = receivers.flatMap(({ id, isCrowded }) => (isCrowded ? [id] : []));
+  const looked = await parkWhereFree(tx, crowded, limits, share);
   const claimed = await claim(tx, claimOf(waiting), [
     receivers.map(({ id }) => id),
     limits.perReceiver,
@@ -67,6 +75,23 @@ export async function claimFirstAttempts(tx: Tx, most: number, limits: ClaimLimi
     receivers.map(({ id, isCrowded }) => (isCrowded ? lookedThrough(looked, id) : endOfQueue)),
   ]);
   return { claimed, hasMore: looked.some(({ parked }) => parked > 0) };
+}
+
+/** A receiver without a free place is not looked at, so that nothing is claimed for it here. */
+async function parkWhereFree(
+  tx: Tx,
+  crowded: readonly string[],
+  { perReceiver }: ClaimLimits,
+  share: number,
+): Promise<Looked[]> {
+  if (crowded.length === 0) return [];
+  const free = await rowsOf(tx, idRow, receiversWithPlaces, [crowded, perReceiver, timeoutsUntilProbing, share]);
+  return free.length === 0
+    ? []
+    : parkBlocked(
+        tx,
+        free.map(({ id }) => id),
+      );
 }
 
 /** Greater than the number of any delivery. */
@@ -140,6 +165,14 @@ export async function releaseExpired(tx: Tx): Promise<number> {
   return released;
 }
 
+/** Frees what is parked behind nothing, some subjects at a time, and answers where the next call goes on. */
+export async function freeForgottenFrom(tx: Tx, after: SubjectPlace): Promise<SubjectPlace> {
+  await throughIndexes(tx);
+  return (await freeForgotten(tx, after, subjectsAtOnce)).next;
+}
+
+const subjectsAtOnce = 1_000;
+
 /**
  * What is open is little beside what is over, but comes and goes faster than statistics are taken; a plan that reads a
  * whole table is never right here. For this transaction only.
@@ -178,13 +211,19 @@ export const closedReceiversWithWork = (tx: Tx): Promise<{ id: string }[]> =>
 const waiting = `${waitsUnparked} and ${isNextOfSubject}`;
 const due = `d.status = 'pending' and d.attempts_made > 0 and d.next_attempt_at <= $8`;
 
+/** Attempts that may begin at receiver `w`, with its health `h`. */
+const freePlaces = `least($4::int, case when h.timeouts_in_row >= $3::int then 1 else $2::int end)
+        - (select count(*)::int from webhook_deliveries d
+           where d.webhook_id = w.id and d.status = 'delivering' and d.lease_until > now())`;
+
+const receiversWithPlaces = `select w.id from unnest($1::text[]) as w(id) join webhook_health h on h.webhook_id = w.id
+  where ${freePlaces} > 0`;
+
 const claimOf = (condition: string): string => `
   with receiver as (
     select w.id, w.url, w.sealed_secret,
       case when w.previous_secret_until > now() then w.previous_sealed_secret end as previous_sealed_secret,
-      least($4::int, case when h.timeouts_in_row >= $3::int then 1 else $2::int end)
-        - (select count(*)::int from webhook_deliveries d
-           where d.webhook_id = w.id and d.status = 'delivering' and d.lease_until > now()) as places,
+      ${freePlaces} as places,
       wanted.through
     from unnest($1::text[], $7::bigint[]) as wanted(id, through)
     join webhook_health h on h.webhook_id = wanted.id join webhooks w on w.id = h.webhook_id

@@ -55,7 +55,8 @@ export function endRetriesOf(
 
 /**
  * Ends deliveries that the caller's transaction has claimed and whose event is not kept any more, and what else waits
- * without an event at their subscriptions. What another transaction holds is left to a later claim.
+ * without an event at their subscriptions. What another transaction holds is left to a later claim. Waits for no lock,
+ * because the claim holds the health of receivers.
  */
 export function endWithoutEvent(
   tx: Tx,
@@ -71,7 +72,7 @@ export function endWithoutEvent(
       for update skip locked) waiting`,
     'its event is not kept any more',
     [claimed.map(({ id }) => id), [...new Set(claimed.map(({ webhookId }) => webhookId))]],
-    "status in ('pending', 'delivering')",
+    { condition: "status in ('pending', 'delivering')", locked: 'skip locked' },
   );
 }
 
@@ -82,13 +83,14 @@ export const eventIsKept = (d: string): string =>
 
 /** An attempt that another process has under way is left to its result. */
 const mayEnd = "status = 'pending' or (status = 'delivering' and lease_until < now())";
+const anyLock = { condition: mayEnd, locked: '' } as const;
 
 async function end(
   tx: Tx,
   which: string,
   reason: string,
   params: readonly unknown[],
-  condition = mayEnd,
+  { condition, locked }: { readonly condition: string; readonly locked: '' | 'skip locked' } = anyLock,
 ): Promise<number> {
   const { ended, inOrder } = await oneRowOf(
     tx,
@@ -106,7 +108,7 @@ async function end(
        (select coalesce(jsonb_agg(s), '[]') from subjects s) as "inOrder"`,
     [deadLetterPlans, reason, ...params],
   );
-  await freeNextOf(tx, inOrder);
+  await freeNextOf(tx, inOrder, locked);
   return ended;
 }
 
