@@ -1,0 +1,49 @@
+/** Deliveries that wait at one receiver, as rows, and how many of them a condition holds for. @module */
+import type { Id } from '../../src/kernel/ids.ts';
+import type { DeliveryWorld, Subscriber } from './delivery-world.ts';
+import { businessNow } from './world.ts';
+
+export type Subscribed = Subscriber & { readonly webhookId: Id<'webhook'> };
+
+/** A new owner with one subscription, whose receiver is the box of that name. */
+export async function subscribedTo(bursar: DeliveryWorld, box: string, ordered = false): Promise<Subscribed> {
+  const owner = await bursar.subscriber();
+  const { id } = await owner.webhooks.createWebhook({
+    body: { url: bursar.receiver.urlOf(box), events: ['policy.created'], ordered },
+  });
+  return { ...owner, webhookId: id as Id<'webhook'> };
+}
+
+export type Backlog = {
+  readonly count: number;
+  readonly subject?: string;
+  readonly attempts?: number;
+  readonly dueInMs?: number;
+};
+
+/** Deliveries of one event, as many events would have left them. `subject` is SQL over their number `n`. */
+export async function addBacklog(
+  { world }: DeliveryWorld,
+  { webhookId, ownerId }: Subscribed,
+  { count, subject = 'null', attempts = 0, dueInMs = 0 }: Backlog,
+): Promise<void> {
+  const now = await businessNow(world);
+  await world.sql(
+    `with made as (
+       insert into events (id, owner_id, subject_id, name, data, request_id, created_at)
+       values (new_time_ordered_id('evt'), $1, 'po_1', 'policy.deleted', '{"id": "po_1"}', 'a-request', $2) returning *)
+     insert into webhook_deliveries (id, webhook_id, owner_id, event_id, event, plan, status, attempts_made, claims,
+       next_attempt_at, created_at, subject_id)
+     select new_time_ordered_id('whd'), $3, $1, made.id, made.name, 'enterprise', 'pending', $4, $4, $5, $2, ${subject}
+     from made, generate_series(1, $6::int) n`,
+    [ownerId, now, webhookId, attempts, new Date(now.getTime() + dueInMs), count],
+  );
+}
+
+export async function countDeliveries({ world }: DeliveryWorld, webhookId: string, condition: string): Promise<number> {
+  const [row] = await world.sql<{ count: number }>(
+    `select count(*)::int as count from webhook_deliveries where webhook_id = $1 and ${condition}`,
+    [webhookId],
+  );
+  return row?.count ?? 0;
+}
