@@ -126,12 +126,12 @@ describe('secrets', () => {
     const data = {
       Authorization: 'x',
       'X-Dashboard-Secret': 'y',
-      nested: { cvc: 123, password: ['z'], iban: 'q', pan: null },
+      nested: { cvc: 123, cvv: '456', password: ['z'], iban: 'q', pan: null },
     };
     expect(redact(data)).toEqual({
       Authorization: masked,
       'X-Dashboard-Secret': masked,
-      nested: { cvc: masked, password: masked, iban: masked, pan: null },
+      nested: { cvc: masked, cvv: masked, password: masked, iban: masked, pan: null },
     });
   });
 
