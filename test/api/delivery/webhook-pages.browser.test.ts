@@ -218,7 +218,8 @@ browserTest('what cannot be done is said in words, and a link that is not good l
   await heading(page, 'This link is not good');
   await picture(page, 'webhook-not-good-390');
   const requested: string[] = [];
-  page.on('request', (request) => requested.push(request.url()));
+  page.on('request', (request) => requested.push(new URL(request.url()).pathname));
   await page.evaluate(`(async () => { ${returnToThePage}; await fetch('/webhook-pages/another'); })()`);
-  expect(requested).toEqual([new URL('/webhook-pages/another', one.url).href]); // A link that is not good is left alone.
+  // A link that is not good is left alone. The browser itself may fetch an icon.
+  expect(requested.filter((path) => path.startsWith('/webhook-pages/'))).toEqual(['/webhook-pages/another']);
 });
