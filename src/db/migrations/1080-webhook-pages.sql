@@ -5,6 +5,8 @@ create table webhook_page_links (
   webhook_id text primary key references webhooks (id),
   owner_id text not null,
   token_hash text not null unique check (token_hash ~ '^[0-9a-f]{64}$'),
+  -- Of the request that made it: only a repeat of this one may put another token in its place without an event.
+  cause_id text not null,
   -- Business time.
   created_at timestamptz not null,
   -- Real time, like the expiry of every token.

@@ -7,9 +7,13 @@
 import { createHash } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { webhookPagesArea } from '../../../src/domains/delivery/webhook-pages/webhook-page.contract.ts';
+import { createPageLink, revokePageLink } from '../../../src/domains/delivery/webhook-pages/webhook-page.service.ts';
 import { webhooksArea } from '../../../src/domains/delivery/webhooks/webhook.contract.ts';
 import { customersArea } from '../../../src/domains/parties/customers/customer.contract.ts';
+import type { ReachedId } from '../../../src/http/reaches.ts';
+import { uuidv7 } from '../../../src/kernel/ids.ts';
 import { hour } from '../../../src/kernel/instant.ts';
+import type { Cause } from '../../../src/platform/cause.ts';
 import { purgeDeliveries } from '../../../src/usecases/delivery/purge-deliveries.ts';
 import { type DeliveryWorld, startDeliveryWorld } from '../../support/delivery-world.ts';
 import { aPageLink } from '../../support/factories/webhook-pages.ts';
@@ -182,6 +186,73 @@ describe('the link', () => {
     expect(recorded.map(({ name }) => name)).toEqual([created, created, ended, created, created]);
   });
 
+  test('a repeat of the request that made it makes another token, and none once it was revoked or replaced', async () => {
+    const subscriber = await bursar.subscriber();
+    const body = { url: bursar.receiver.urlOf('repeated-link'), events: ['policy.created' as const] };
+    const webhook = await subscriber.webhooks.createWebhook({ body });
+    const name = { id: webhook.id as ReachedId<'webhook'>, ownerId: subscriber.ownerId };
+    const { database, clock } = bursar.infrastructure;
+    const causeOf = async (): Promise<Cause> => ({
+      causeId: uuidv7(),
+      requestId: uuidv7(),
+      actor: { kind: 'system' },
+      at: await clock.now(),
+    });
+    const make = (cause: Cause) => database.write((tx) => createPageLink(tx, name, { expiresInHours: 1 }, cause));
+    const shows = async (token: string) =>
+      (await pages(bursar.world).getWebhookPage({ params: { token } })).webhookId === webhook.id;
+    const [first, second] = [await causeOf(), await causeOf()];
+    const made = await make(first);
+    const again = await make(first);
+    expect((await refusalOf(shows(made.token)))[0]).toBe(404);
+    expect(await shows(again.token)).toBe(true);
+    const replacement = await make(second);
+    await expect(make(first)).rejects.toThrow('the link of this request was revoked or replaced');
+    expect(await shows(replacement.token)).toBe(true);
+    await bursar.world
+      .as(subscriber.key)
+      .client(webhookPagesArea)
+      .revokeWebhookPageLink({ params: { id: webhook.id } });
+    await expect(make(second)).rejects.toThrow('the link of this request was revoked or replaced');
+    const left = await bursar.world.sql('select 1 from webhook_page_links where webhook_id = $1', [webhook.id]);
+    expect(left).toEqual([]);
+  });
+
+  test('a call that waits while the link is revoked does nothing', async () => {
+    const one = await watched('revoked-meanwhile');
+    bursar.receiver.answers('revoked-meanwhile', status(500, { headers: { 'retry-after': '3600' } }));
+    await bursar.emit(one.ownerId);
+    await eventually(one.page, ({ queue }) => queue.retrying === 1);
+    const { client, params } = one;
+    const { database, clock } = bursar.infrastructure;
+    const actor = { kind: 'system' } as const;
+    const cause: Cause = { causeId: uuidv7(), requestId: uuidv7(), actor, at: await clock.now() };
+    let asked: Promise<unknown>[] = [];
+    await database.write(async (tx) => {
+      await revokePageLink(tx, { id: one.id as ReachedId<'webhook'>, ownerId: one.ownerId }, cause);
+      asked = [
+        client.testByLink({ params, body: {} }),
+        client.retryByLink({ params, body: {} }),
+        client.abandonByLink({ params, body: {} }),
+        client.redeliverByLink({ params, body: {} }),
+      ].map(refusalOf);
+      await eventually(
+        () =>
+          bursar.world.sql(
+            `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+               and query like 'select from webhooks where id = % for no key update'`,
+          ),
+        (waiting) => waiting.length === asked.length,
+      );
+    });
+    for (const refusal of asked) {
+      expect(await refusal).toEqual([404, 'no subscription has this link, or its time is over']);
+    }
+    expect((await one.records()).filter(({ actor: by }) => by.startsWith('webhook-page:'))).toEqual([]);
+    const kept = await bursar.world.sql('select status from webhook_deliveries where webhook_id = $1', [one.id]);
+    expect(kept).toEqual([{ status: 'pending' }]);
+  });
+
   test('another owner neither makes nor revokes it', async () => {
     const { owner, id } = await aQuietWebhook();
     const { token } = await aPageLink(owner, id);
@@ -191,7 +262,7 @@ describe('the link', () => {
     expect(await pages(quiet).getWebhookPage({ params: { token } })).toMatchObject({ webhookId: id });
   });
 
-  test('without Temporal, retrying and giving up are 503 and change nothing', async () => {
+  test('without Temporal, retrying and giving up are 503: nothing is changed, and who asked is recorded', async () => {
     const { owner, id } = await aQuietWebhook();
     const { token } = await aPageLink(owner, id);
     const params = { token };
@@ -209,12 +280,17 @@ describe('the link', () => {
     expect((await refusalOf(pages(quiet).retryByLink({ params, body: {} })))[0]).toBe(503);
     expect((await refusalOf(pages(quiet).abandonByLink({ params, body: {} })))[0]).toBe(503);
     expect(await quiet.sql('select * from webhook_deliveries where id = $1', [deliveryId])).toEqual(before);
-    expect(
-      await quiet.sql(
-        `select 1 from events where owner_id = $1 and name in ('webhook_delivery.retried', 'webhook_delivery.abandoned')`,
-        [owner.ownerId],
-      ),
-    ).toEqual([]);
+    const asked = ['webhook_delivery.retry_requested', 'webhook_delivery.abandon_requested'];
+    const events = await quiet.sql<{ name: string; data: object }>(
+      `select name, data from events where subject_id = $1 and name = any($2::text[]) order by seq`,
+      [id, asked],
+    );
+    expect(events).toEqual(asked.map((name) => ({ name, data: { id, ownerId: owner.ownerId, deliveries: 1 } })));
+    const actors = await quiet.sql(
+      'select action, actor from audit where subject_id = $1 and action = any($2::text[]) order by id',
+      [id, asked],
+    );
+    expect(actors).toEqual(asked.map((action) => ({ action, actor: `webhook-page:${id}` })));
   });
 });
 
@@ -268,7 +344,7 @@ describe('the buttons', () => {
     expect(bursar.receiver.received('retried')).toHaveLength(2);
     expect(await one.page()).toMatchObject({ failing: null, whole: { attempts: 2, failures: 1 } });
     expect(await one.records()).toContainEqual(
-      expect.objectContaining({ action: 'webhook_delivery.retried', actor: `webhook-page:${one.id}` }),
+      expect.objectContaining({ action: 'webhook_delivery.retry_requested', actor: `webhook-page:${one.id}` }),
     );
     expect(await refusalOf(one.client.retryByLink({ params: one.params, body: {} }))).toEqual([
       400,
@@ -296,7 +372,7 @@ describe('the buttons', () => {
       lostReason: 'given up by an operator',
     });
     expect(await one.records()).toContainEqual(
-      expect.objectContaining({ action: 'webhook_delivery.abandoned', actor: `webhook-page:${one.id}` }),
+      expect.objectContaining({ action: 'webhook_delivery.abandon_requested', actor: `webhook-page:${one.id}` }),
     );
 
     bursar.receiver.answers('given-up', status(200));

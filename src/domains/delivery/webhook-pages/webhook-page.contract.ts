@@ -126,8 +126,8 @@ export const webhookPageOut = z
 export type WebhookPageWire = z.infer<typeof webhookPageOut>;
 
 const changedOut = z
-  .strictObject({ deliveries: count('How many deliveries it concerned.') })
-  .meta({ id: 'ChangedRetries', description: 'What became of the deliveries that waited.' });
+  .strictObject({ deliveries: count('How many waited for another attempt when it was asked.') })
+  .meta({ id: 'ChangedRetries', description: 'The deliveries that it was asked for.' });
 
 const params = z.strictObject({ id: id('webhook') });
 const one = z.strictObject({ token: z.string().max(128).meta({ description: 'the last part of the link' }) });
@@ -145,7 +145,7 @@ export const webhookPagesArea = defineArea({
       path: '/webhooks/{id}/page-links',
       summary: 'Make a link to the page of a subscription',
       description:
-        'The answer has the link, once. A subscription has one link: the one before is invalid from the commit on. It ends with the deletion of the subscription too; rotating the signing secret does not touch it.',
+        'The answer has the link, once. A subscription has one link: the one before is invalid from the commit on. It ends with the deletion of the subscription too; rotating the signing secret does not touch it. A repeat of a request whose link was revoked or replaced since is refused.',
       auth: ['key'],
       params,
       body: z
@@ -159,7 +159,7 @@ export const webhookPagesArea = defineArea({
         })
         .meta({ id: 'CreateWebhookPageLink' }),
       success: { status: 201, body: pageLinkOut },
-      refusals: ['not_found'],
+      refusals: ['not_found', 'invalid_state'],
       fires: ['webhook_page_link.created'],
       secret: true,
     },
@@ -213,26 +213,27 @@ export const webhookPagesArea = defineArea({
       method: 'post',
       path: '/webhook-pages/{token}/retry',
       summary: 'Attempt now what waits for another attempt',
-      description: 'Asks the workflow run of the retries; 503 while Temporal is unavailable, and then nothing changed.',
+      description:
+        'Records the request, then asks the workflow run of the retries. 503 where this does not answer within ten seconds: the request may still take effect.',
       auth: ['public'],
       params: one,
       body: nothing,
       success: { status: 200, body: changedOut },
       refusals: ['not_found', 'invalid_state'],
-      fires: ['webhook_delivery.retried'],
+      fires: ['webhook_delivery.retry_requested'],
     },
     abandonByLink: {
       method: 'post',
       path: '/webhook-pages/{token}/give-up',
       summary: 'End what waits for another attempt',
       description:
-        'The deliveries become dead letters where their plan has these. Asks the workflow run of the retries; 503 while Temporal is unavailable, and then nothing changed.',
+        'The deliveries become dead letters where their plan has these. Attempts under way are left to their results. Records the request, then asks the workflow run of the retries. 503 where this does not answer within ten seconds: the request may still take effect.',
       auth: ['public'],
       params: one,
       body: nothing,
       success: { status: 200, body: changedOut },
       refusals: ['not_found', 'invalid_state'],
-      fires: ['webhook_delivery.abandoned'],
+      fires: ['webhook_delivery.abandon_requested'],
     },
     redeliverByLink: {
       method: 'post',

@@ -10,6 +10,7 @@ export const WebhookPageLinkSchema = defineEntity({
     webhookId: p.text().$type<Id<'webhook'>>().primary(),
     ownerId: p.text(),
     tokenHash: p.text(),
+    causeId: p.text(),
     createdAt: p.datetime(),
     expiresAt: p.datetime(),
   },

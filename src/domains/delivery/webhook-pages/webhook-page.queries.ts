@@ -5,7 +5,7 @@
  */
 import * as z from 'zod';
 import { idValue } from '../../../db/row-values.ts';
-import { firstRowOf, oneRowOf, rowsOf } from '../../../db/statement.ts';
+import { firstRowOf, oneRowOf, rowsOf, runSql } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
 import type { ReachedId } from '../../../http/reaches.ts';
 import { DomainError } from '../../../kernel/errors.ts';
@@ -50,6 +50,13 @@ export async function webhookBehind(tx: Tx, token: string): Promise<LinkedWebhoo
     : undefined;
   if (found === undefined) throw new DomainError('not_found', 'no subscription has this link, or its time is over');
   return { ...found, id: found.id as ReachedId<'webhook'> };
+}
+
+/** The same under the subscription's lock: no revocation is committed between this and the end of the transaction. */
+export async function lockWebhookBehind(tx: Tx, token: string): Promise<LinkedWebhook> {
+  const { id } = await webhookBehind(tx, token);
+  await runSql(tx, 'select from webhooks where id = $1 for no key update', [id]);
+  return webhookBehind(tx, token); // A statement after the lock sees what its last holder did.
 }
 
 /** Long enough to be left out of refusals, see http/sanitize-for-error.ts. */
@@ -141,8 +148,13 @@ export const countDeadLetters = async (tx: Tx, webhookId: string): Promise<numbe
 
 const isDeadLetter = `status = 'dead' and dismissed_at is null`;
 
-/** Whether a delivery waits for another attempt. */
-export const hasRetries = async (tx: Tx, webhookId: string): Promise<boolean> =>
-  (await firstRowOf(tx, z.object({}), `select from webhook_deliveries where webhook_id = $1 and ${isRetried} limit 1`, [
-    webhookId,
-  ])) !== undefined;
+/** How many deliveries wait for another attempt. */
+export const countRetries = async (tx: Tx, webhookId: string): Promise<number> =>
+  (
+    await oneRowOf(
+      tx,
+      z.object({ retries: z.int() }),
+      `select count(*)::int as retries from webhook_deliveries where webhook_id = $1 and ${isRetried}`,
+      [webhookId],
+    )
+  ).retries;

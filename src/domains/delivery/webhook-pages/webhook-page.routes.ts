@@ -3,17 +3,19 @@ import type { Database } from '../../../db/database.ts';
 import type { Tx } from '../../../db/tx.ts';
 import { inTransaction } from '../../../http/in-transaction.ts';
 import type { Handlers } from '../../../http/route.ts';
+import type { Id } from '../../../kernel/ids.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import type { Mode } from '../../../platform/mode.ts';
 import { findPlan } from '../../parties/index.ts';
 import { assertDeadLetters } from '../webhooks/dead-letter.service.ts';
 import { redeliverDeadLetters, sendTest } from '../webhooks/delivery.repeat.service.ts';
-import type { EndpointChange } from '../webhooks/endpoint.messages.ts';
+import { requestAbandon, requestRetry } from './retry-request.service.ts';
 import type { webhookPagesArea } from './webhook-page.contract.ts';
 import {
   countDeadLetters,
   hoursOf,
   type LinkedWebhook,
+  lockWebhookBehind,
   newestDeadLetters,
   queueOf,
   webhookBehind,
@@ -28,9 +30,9 @@ export type WebhookPageDeps = {
   readonly publicUrl: string;
   /** As people know the owner; null where no business is named. */
   readonly businessNameOf: (tx: Tx, ownerId: string) => Promise<string | null>;
-  /** Each asks the workflow run of the retries, and throws `unavailable` without Temporal. */
-  readonly retry: (webhook: LinkedWebhook, cause: Cause) => Promise<EndpointChange>;
-  readonly abandon: (webhook: LinkedWebhook, cause: Cause) => Promise<EndpointChange>;
+  /** Each asks the workflow run of the retries, and throws `unavailable` where it does not answer. */
+  readonly retry: (webhookId: Id<'webhook'>, cause: Cause) => Promise<void>;
+  readonly abandon: (webhookId: Id<'webhook'>, cause: Cause) => Promise<void>;
 };
 
 export const webhookPageHandlers = (deps: WebhookPageDeps): Handlers<typeof webhookPagesArea> => {
@@ -55,31 +57,39 @@ export const webhookPageHandlers = (deps: WebhookPageDeps): Handlers<typeof webh
       shown(deps, await behind(params.token), query.period, await call.now()),
 
     testByLink: async ({ params }, call) => {
-      const webhook = await behind(params.token);
       const ids = { delivery: call.newId('delivery'), event: call.newId('event') };
-      await inTransaction(deps, call, (tx, cause) =>
-        sendTest(tx, webhook, { ids, event: 'transaction.completed' }, causedBy(webhook, cause)),
-      );
+      await inTransaction(deps, call, async (tx, cause) => {
+        const webhook = await lockWebhookBehind(tx, params.token);
+        await sendTest(tx, webhook, { ids, event: 'transaction.completed' }, causedBy(webhook, cause));
+      });
       return { deliveryId: ids.delivery };
     },
 
-    retryByLink: async ({ params }, { cause }) => {
-      const webhook = await behind(params.token);
-      return deps.retry(webhook, causedBy(webhook, cause));
+    retryByLink: async ({ params }, call) => {
+      const asked = await inTransaction(deps, call, async (tx, cause) => {
+        const webhook = await lockWebhookBehind(tx, params.token);
+        return requestRetry(tx, webhook, causedBy(webhook, cause));
+      });
+      await deps.retry(asked.webhookId, call.cause);
+      return { deliveries: asked.deliveries };
     },
 
-    abandonByLink: async ({ params }, { cause }) => {
-      const webhook = await behind(params.token);
-      return deps.abandon(webhook, causedBy(webhook, cause));
+    abandonByLink: async ({ params }, call) => {
+      const asked = await inTransaction(deps, call, async (tx, cause) => {
+        const webhook = await lockWebhookBehind(tx, params.token);
+        return requestAbandon(tx, webhook, causedBy(webhook, cause));
+      });
+      await deps.abandon(asked.webhookId, call.cause);
+      return { deliveries: asked.deliveries };
     },
 
     redeliverByLink: async ({ params, body }, call) => {
-      const webhook = await behind(params.token);
-      await assertDeadLetters(database.read(), mode, webhook.ownerId);
-      const letters = { webhookId: webhook.id, ids: body.ids };
-      const { queued, hasMore } = await inTransaction(deps, call, (tx, cause) =>
-        redeliverDeadLetters(tx, webhook.ownerId, letters, causedBy(webhook, cause)),
-      );
+      const { queued, hasMore } = await inTransaction(deps, call, async (tx, cause) => {
+        const webhook = await lockWebhookBehind(tx, params.token);
+        await assertDeadLetters(tx, mode, webhook.ownerId);
+        const letters = { webhookId: webhook.id, ids: body.ids };
+        return redeliverDeadLetters(tx, webhook.ownerId, letters, causedBy(webhook, cause));
+      });
       return { queued, hasMore };
     },
   };
