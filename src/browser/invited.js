@@ -4,7 +4,7 @@
  */
 import { inOwnTime, ownTime, Refused, send } from './page.js';
 import { askForPasskey, makePasskey, whyNoPasskeys, whyNotMade } from './passkey.js';
-import { subscribeDevice, whyNoNotifications } from './push.js';
+import { askToNotify, subscribeDevice, whyNoNotifications } from './push.js';
 
 const link = location.pathname.replace(/\/$/, '');
 const enrol = document.getElementById('enrol');
@@ -34,6 +34,7 @@ notify?.addEventListener('click', async () => {
   notifyProblem.textContent = '';
   notifyProgress.textContent = 'Asking for your permission …';
   try {
+    await askToNotify();
     const { publicKey } = await send('GET', `${link}/devices/public-key`);
     const device = await subscribeDevice(publicKey);
     notifyProgress.textContent = 'Confirm with your passkey …';

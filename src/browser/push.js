@@ -6,18 +6,34 @@ export function whyNoNotifications() {
   return 'This browser cannot show notifications here. On an iPhone, add this page to the home screen first.';
 }
 
-/** What the API takes of a subscription. A device that subscribed with another key subscribes again. */
-export async function subscribeDevice(publicKey) {
+/** To be called first after a press: some browsers ask a person only right after one. */
+export async function askToNotify() {
   if ((await Notification.requestPermission()) !== 'granted')
     throw refused('Notifications are not allowed for this site.');
+}
+
+/** What the API takes of a subscription. One that exists is kept, because it may be in use; one with another key ends. */
+export async function subscribeDevice(publicKey) {
   await navigator.serviceWorker.register('/push-worker.js');
   const { pushManager } = await navigator.serviceWorker.ready;
-  await (await pushManager.getSubscription())?.unsubscribe();
+  const known = await pushManager.getSubscription();
+  if (known !== null && keyOf(known) === publicKey) return deviceOf(known);
+  await known?.unsubscribe();
   const applicationServerKey = publicKey;
   const made = await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey }).catch(() => {
     throw refused('The push service of this browser cannot be reached.');
   });
-  const { endpoint, keys } = made.toJSON();
+  return deviceOf(made);
+}
+
+/** In base64url, as the API has it. */
+function keyOf({ options: { applicationServerKey: key } }) {
+  const base64 = btoa(String.fromCharCode(...new Uint8Array(key ?? [])));
+  return base64.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+}
+
+function deviceOf(subscription) {
+  const { endpoint, keys } = subscription.toJSON();
   return { endpoint, keys: { p256dh: keys.p256dh, auth: keys.auth } };
 }
 

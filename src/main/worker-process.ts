@@ -23,7 +23,7 @@ import { publishSealersKey } from '../usecases/identity/signing-keys.ts';
 import { bankFolderMark } from './bank-folder-mark.ts';
 import { type Config, urlRulesOf } from './config.ts';
 import { type Infrastructure, openInfrastructure } from './infrastructure.ts';
-import { backgroundLoops, entities, workerActivities, workflows } from './modules/index.ts';
+import { approvalSubjects, backgroundLoops, entities, workerActivities, workflows } from './modules/index.ts';
 import type { LoopRegistration, RunningLoop } from './modules/module.ts';
 import { portsOf } from './ports.ts';
 
@@ -111,7 +111,10 @@ type StartedLoop = LoopRegistration & { readonly running: RunningLoop };
 
 const startedIn =
   (infrastructure: Infrastructure) =>
-  (loop: LoopRegistration): StartedLoop => ({ ...loop, running: loop.start(infrastructure) });
+  (loop: LoopRegistration): StartedLoop => ({
+    ...loop,
+    running: loop.start(infrastructure, approvalSubjects(infrastructure)),
+  });
 
 /** Every channel with a function that wakes all loops of that channel. */
 function wakesByChannel(loops: readonly StartedLoop[]): Record<string, () => void> {

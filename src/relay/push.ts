@@ -5,7 +5,12 @@
  */
 import type { Database } from '../db/database.ts';
 import type { PushAnswer, PushService } from '../domains/delivery/push-subscriptions/push.port.ts';
-import { notificationOf, pushOutcome } from '../domains/delivery/push-subscriptions/push.rules.ts';
+import {
+  notificationOf,
+  type PushOutcome,
+  pushOutcome,
+  topicOf,
+} from '../domains/delivery/push-subscriptions/push.rules.ts';
 import { pushKeyContext } from '../domains/delivery/push-subscriptions/push-key.service.ts';
 import {
   type ClaimedMessage,
@@ -14,7 +19,7 @@ import {
   recordPushResult,
 } from '../domains/delivery/push-subscriptions/push-message.service.ts';
 import { deviceContext } from '../domains/delivery/push-subscriptions/push-subscription.service.ts';
-import type { ApprovalLinks } from '../domains/identity/approvals/index.ts';
+import { type ApprovalLinks, type ApprovalSubjects, subjectOfId } from '../domains/identity/approvals/index.ts';
 import { second } from '../kernel/instant.ts';
 import type { Cause } from '../platform/cause.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -28,6 +33,7 @@ type Options = {
   readonly clock: Clock;
   readonly vault: Vault;
   readonly links: Pick<ApprovalLinks, 'urlsOf'>;
+  readonly approvals: ApprovalSubjects;
   readonly push: PushService;
   readonly log: Logger;
 };
@@ -37,31 +43,47 @@ const mostUnderWay = 20;
 /** Of one owner, over all processes. */
 const perOwner = mostUnderWay / 4;
 
-export function startPushLoop({ database, clock, vault, links, push, log }: Options): Loop {
+export function startPushLoop({ database, clock, vault, links, approvals, push, log }: Options): Loop {
   const deliver = async (message: ClaimedMessage, link: string | undefined): Promise<void> => {
-    const answer = await send(message, link);
-    const outcome = pushOutcome(answer, message, new Date());
-    const { subscriptionId, id, attempts } = message;
-    if (outcome.kind !== 'delivered') {
-      log.warn(
-        { subscriptionId, status: answer.status, outcome: outcome.kind, why: answer.why },
-        'push message not taken',
-      );
-    }
+    const { id, attempts } = message;
+    const outcome = await outcomeOf(message, link);
     const causeId = `push/${id}/${attempts}`;
     const cause: Cause = { causeId, requestId: causeId, actor: { kind: 'system' }, at: await clock.now() };
     await database.write((tx) => recordPushResult(tx, message, outcome, cause));
   };
 
-  const send = async (message: ClaimedMessage, link: string | undefined): Promise<PushAnswer> => {
-    const { subscriptionId, endpoint, publicKey, expiresAt, kind } = message;
-    const ttlSeconds = Math.floor((expiresAt.getTime() - Date.now()) / second);
+  const outcomeOf = async (message: ClaimedMessage, link: string | undefined): Promise<PushOutcome> => {
+    const { subscriptionId, expiresAt } = message;
+    const leftMs = Math.min(expiresAt.getTime() - Date.now(), await decideWithinMs(message));
+    if (leftMs === 0) return { kind: 'obsolete' };
+    const answer = await send(message, link, leftMs);
+    const outcome = pushOutcome(answer, message, new Date());
+    if (outcome.kind !== 'delivered') {
+      const { status, why } = answer;
+      log.warn({ subscriptionId, status, outcome: outcome.kind, why }, 'push message not taken');
+    }
+    return outcome;
+  };
+
+  /** 0 where nobody has to decide any more. In the clock's time, which a sandbox moves. */
+  const decideWithinMs = async ({ kind, subjectId }: ClaimedMessage): Promise<number> => {
+    if (kind !== 'approval') return Number.POSITIVE_INFINITY;
+    const [tx, at] = [database.read(), await clock.now()];
+    const found = await subjectOfId(approvals, subjectId)?.find(tx, subjectId);
+    if (found?.standing(at).isWaiting !== true) return 0;
+    return Math.max(0, Date.parse((await found.show(tx, at)).decideBy) - at.getTime());
+  };
+
+  const send = async (message: ClaimedMessage, link: string | undefined, leftMs: number): Promise<PushAnswer> => {
+    const { subscriptionId, subjectId, endpoint, publicKey, kind } = message;
+    const ttlSeconds = Math.floor(leftMs / second);
     if (ttlSeconds <= 0) return { status: null, retryAfter: null, why: 'its time is over' };
     const keys = JSON.parse(await vault.open(message.sealedKeys, deviceContext(subscriptionId)));
     const privateKey = await vault.open(message.sealedPrivateKey, pushKeyContext(publicKey));
     const payload = JSON.stringify(notificationOf(message, link));
+    const topic = topicOf(kind, subjectId);
     const sender = { publicKey, privateKey };
-    return push.send({ endpoint, keys, sender, payload, ttlSeconds, isUrgent: kind !== 'test' });
+    return push.send({ endpoint, keys, sender, payload, ttlSeconds, isUrgent: kind !== 'test', topic });
   };
 
   const underWay = new Set<Promise<void>>();
@@ -85,8 +107,8 @@ export function startPushLoop({ database, clock, vault, links, push, log }: Opti
       if (free === 0) return;
       const claimed = await database.write((tx) => claimPushMessages(tx, free, perOwner));
       if (claimed.length === 0) return;
-      const waiting = claimed.filter(({ kind }) => kind === 'approval').map(({ subjectId }) => subjectId);
-      const urls = await links.urlsOf(database.read(), [...new Set(waiting)]);
+      const shown = claimed.filter(({ kind }) => kind !== 'test').map(({ subjectId }) => subjectId);
+      const urls = await links.urlsOf(database.read(), [...new Set(shown)]);
       for (const one of claimed) carry(one, urls.get(one.subjectId));
       await database.write(purgePushMessages);
     },

@@ -23,6 +23,7 @@ export type Received = {
   readonly senderKey: string;
   readonly ttl: number;
   readonly urgency: string;
+  readonly topic: unknown;
   readonly contact: unknown;
   readonly body: Buffer;
   /** Undefined for a device that is not `device()`'s. */
@@ -40,7 +41,7 @@ export async function startPushService() {
   const faults: string[] = [];
   const open = new Map<string, (body: Buffer) => string>();
   /** Statuses of the next answers, in order; then 201. */
-  const answers: { status: number; retryAfter?: string }[] = [];
+  const answers: { status: number; retryAfter?: string; breaksOff?: boolean }[] = [];
   /** Endpoints that take a message and never answer. */
   const silent = new Set<string>();
   const [key, cert] = [await readFile(join(dir, 'server.key')), await readFile(join(dir, 'server.pem'))];
@@ -58,12 +59,22 @@ export async function startPushService() {
         if (headers['content-encoding'] !== 'aes128gcm') throw new Error(`encoding ${headers['content-encoding']}`);
         const body = Buffer.concat(chunks);
         const [ttl, urgency] = [Number(headers.ttl), String(headers.urgency)];
-        received.push({ endpoint, senderKey, ttl, urgency, contact, body, text: open.get(endpoint)?.(body) });
+        received.push({
+          endpoint,
+          senderKey,
+          ttl,
+          urgency,
+          topic: headers.topic,
+          contact,
+          body,
+          text: open.get(endpoint)?.(body),
+        });
       } catch (error) {
         faults.push(String(error));
       }
       response.writeHead(answer.status, answer.retryAfter === undefined ? {} : { 'Retry-After': answer.retryAfter });
-      response.end();
+      if (answer.breaksOff === true) response.write('{', () => response.destroy());
+      else response.end();
     });
   });
   const { address, close } = await listening(server);

@@ -18,11 +18,12 @@ type Deps = {
 const timeoutMs = 10_000;
 
 export const createWebPush = ({ outbound, contact }: Deps): PushService => ({
-  send: async ({ endpoint, keys, sender, payload, ttlSeconds, isUrgent }) => {
+  send: async ({ endpoint, keys, sender, payload, ttlSeconds, isUrgent, topic }) => {
     const details = webPush.generateRequestDetails({ endpoint, keys: { ...keys } }, payload, {
       vapidDetails: { subject: contact, ...sender },
       TTL: ttlSeconds,
       urgency: isUrgent ? 'high' : 'normal',
+      topic,
     });
     try {
       const { status, linesOf } = await outbound.request(endpoint, {
@@ -32,6 +33,8 @@ export const createWebPush = ({ outbound, contact }: Deps): PushService => ({
         timeoutMs,
         maxBytes: 4_096,
         requireHttps: 'always',
+        // The status says everything.
+        acceptsPartialBody: true,
       });
       return { status, retryAfter: linesOf('retry-after')[0] ?? null, why: null };
     } catch (error) {

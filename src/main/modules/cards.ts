@@ -23,14 +23,15 @@ import { issueReservedCard } from '../../usecases/cards/issue-reserved-card.ts';
 import { readCardPolicy } from '../../usecases/cards/read-card-policy.ts';
 import { reassignPayments } from '../../usecases/cards/rotate-card.ts';
 import { attestSubject } from '../../usecases/identity/attest-subject.ts';
-import { type ApiProcessWithoutApprovals, defineModule, servedArea } from './module.ts';
+import type { Infrastructure } from '../infrastructure.ts';
+import { defineModule, servedArea } from './module.ts';
 
 const onActivated: OnActivated = async (tx, cause, { agentId, cardId: to, previousCardId: from }) => {
   await agentBecomesVisible(tx, cause, agentId as Id<'agent'>);
   if (from !== undefined) await reassignPayments(tx, cause, { agentId, from, to });
 };
 
-const approvingOf = ({ database, gateway, vault, relyingParty }: ApiProcessWithoutApprovals) =>
+const approvingOf = ({ database, gateway, vault, relyingParty }: Infrastructure) =>
   approveCardRequest({ database, gateway, vault, attest: attestSubject({ database, relyingParty }) });
 
 export const cards = defineModule('cards', [

@@ -55,10 +55,10 @@ const contactOf = (publicUrl: string): string =>
 
 const pushLoop: LoopRegistration = {
   group: 'deliveries',
-  start: ({ database, clock, vault, links, config, log }) => {
+  start: ({ database, clock, vault, links, config, log }, approvals) => {
     const outbound = createOutbound(urlRulesOf(config));
     const push = createWebPush({ outbound, contact: contactOf(config.publicUrl) });
-    const loop = startPushLoop({ database, clock, vault, links, push, log });
+    const loop = startPushLoop({ database, clock, vault, links, approvals, push, log });
     return {
       stop: async () => {
         await loop.stop();

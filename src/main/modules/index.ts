@@ -1,9 +1,12 @@
 /** The modules of every domain, and the lists that a process derives from them. @module */
+
 import type { AnyEntity } from '../../db/orm.ts';
 import { withDecisionEvents } from '../../domains/identity/approvals/approval.contract.ts';
+import type { ApprovalSubjects } from '../../domains/identity/approvals/approval-subject.ts';
 import type { Area, Mounted } from '../../http/route.ts';
 import type { ReconciliationQuery } from '../../platform/reconciliation.ts';
 import { type WorkflowRegistry, workflowRegistry } from '../../temporal/workflow-registry.ts';
+import type { Infrastructure } from '../infrastructure.ts';
 import { cards } from './cards.ts';
 import { delivery } from './delivery.ts';
 import { identity } from './identity.ts';
@@ -63,13 +66,17 @@ export function mountedAreas(given: Omit<ApiProcessWithoutApprovals, 'reconcilia
   const withoutApprovals = { ...given, reconciliation: reconciliationQueries };
   const api: ApiProcess = {
     ...withoutApprovals,
-    approvals: approvals.map(({ subject }) => subject(withoutApprovals)),
+    approvals: approvalSubjects(given),
     lookups: () => Object.assign({}, ...mounts.map(({ lookups }) => lookups)),
     runPrefixes: [...workflows.values()].map(({ idPrefix }) => idPrefix),
   };
   const mounts = served.map(({ contract, mount }): Mounted => ({ ...mount(api), area: contract }));
   return mounts;
 }
+
+/** What a person approves, of every area. */
+export const approvalSubjects = (infrastructure: Infrastructure): ApprovalSubjects =>
+  approvals.map(({ subject }) => subject(infrastructure));
 
 /** Every entity, for the one ORM of a process. */
 export const entities: readonly AnyEntity[] = areas.flatMap((area) => area.entities);

@@ -45,7 +45,8 @@ export type LoopRegistration = {
   readonly group: Config['BURSAR_WORKER_LOOPS'][number];
   /** The PostgreSQL channel whose notifications wake the loop. */
   readonly wokenBy?: string;
-  readonly start: (infrastructure: Infrastructure) => RunningLoop;
+  /** `approvals`: what a person approves, of every area. */
+  readonly start: (infrastructure: Infrastructure, approvals: ApprovalSubjects) => RunningLoop;
 };
 
 export type RunningLoop = { stop(): Promise<void>; wake?(): void };
@@ -67,7 +68,7 @@ type Parts = {
 type Approval = {
   /** Of the area's own operations that approve and deny. */
   readonly fires: DecisionEvents;
-  readonly subject: (api: ApiProcessWithoutApprovals) => ApprovalSubject;
+  readonly subject: (infrastructure: Infrastructure) => ApprovalSubject;
 };
 
 type Served<A extends Area> = {

@@ -28,7 +28,8 @@ import { declareIntent } from '../../usecases/spending/declare-intent.ts';
 import { evaluatePlan } from '../../usecases/spending/evaluate-plan.ts';
 import { intentApproval } from '../../usecases/spending/intent-approval.ts';
 import { verifyIntent } from '../../usecases/spending/verify-intent.ts';
-import { type ApiProcess, type ApiProcessWithoutApprovals, defineModule, servedArea } from './module.ts';
+import type { Infrastructure } from '../infrastructure.ts';
+import { type ApiProcess, defineModule, servedArea } from './module.ts';
 
 function policiesOf({ database, risk }: ApiProcess) {
   const evaluate: Parameters<typeof policyHandlers>[0]['evaluate'] = async (tx, { agent, request, at }) => {
@@ -39,7 +40,7 @@ function policiesOf({ database, risk }: ApiProcess) {
   return policyHandlers({ database, evaluate });
 }
 
-function approvingOf({ database, gateway, vault, relyingParty }: ApiProcessWithoutApprovals) {
+function approvingOf({ database, gateway, vault, relyingParty }: Infrastructure) {
   const attest = attestIntent({ database, relyingParty });
   return { attest, approve: approveIntent({ database, gateway, attest, vault }) };
 }

@@ -63,7 +63,7 @@ import { type Infrastructure, ibanIssueOf } from '../infrastructure.ts';
 import { signerOfMessages } from '../message-signer.ts';
 import { railLimitsOf } from '../ports.ts';
 import { recordChains } from '../record-chains.ts';
-import { type ApiProcessWithoutApprovals, defineModule, type LoopRegistration, servedArea } from './module.ts';
+import { defineModule, type LoopRegistration, servedArea } from './module.ts';
 
 const checkpointsOf = ({ BURSAR_DATA_DIR: dataDir }: Config): string => join(dataDir, 'checkpoints');
 
@@ -83,9 +83,9 @@ const sealer: LoopRegistration = {
   },
 };
 
-const approvingOf = ({ database, gateway, vault, relyingParty }: ApiProcessWithoutApprovals) =>
+const approvingOf = ({ database, gateway, vault, relyingParty }: Infrastructure) =>
   approveBankTransfer({ database, gateway, vault, attest: attestSubject({ database, relyingParty }) });
-const splitApprovingOf = ({ database, gateway, vault, relyingParty }: ApiProcessWithoutApprovals) =>
+const splitApprovingOf = ({ database, gateway, vault, relyingParty }: Infrastructure) =>
   approveTransferSplit({ database, gateway, vault, attest: attestSubject({ database, relyingParty }) });
 const receivingOf = ({ database, config, log, vault }: Infrastructure) => ({
   database,

@@ -21,6 +21,7 @@ import { day } from '../../../src/kernel/instant.ts';
 import { runCommand } from '../../../src/main/cli.ts';
 import { createOutbound } from '../../../src/outbound/outbound.ts';
 import { softPasskey } from '../../support/authenticator.ts';
+import { deadlocksIn } from '../../support/deadlocks.ts';
 import { eventNamesOf } from '../../support/events.ts';
 import { anAgentWithCard } from '../../support/factories/agent-with-card.ts';
 import { anIban } from '../../support/factories/beneficiaries.ts';
@@ -137,7 +138,13 @@ describe('a device of the owner', () => {
       tag: intent.id,
       url: new URL(intent.approvalUrl ?? '').pathname,
     });
-    expect(message).toMatchObject({ senderKey: publicKey, urgency: 'high', contact: 'mailto:operator@bursar.invalid' });
+    const topic = expect.stringMatching(/^[A-Za-z0-9_-]{32}$/);
+    expect(message).toMatchObject({
+      senderKey: publicKey,
+      urgency: 'high',
+      topic,
+      contact: 'mailto:operator@bursar.invalid',
+    });
     expect(message?.ttl).toBeGreaterThan(86_000);
     expect(message?.body.includes('approve/')).toBe(false);
     expect(service.faults).toEqual([]);
@@ -187,6 +194,41 @@ describe('a device of the owner', () => {
       ...['device.tested', 'device.deleted'],
     ]);
   });
+});
+
+secureTest('a request that a person has decided is not announced any more', async () => {
+  const device = service.device();
+  const { id } = await subscribe(device);
+  service.answers.push({ status: 503 });
+  const intent = await (await asks())();
+  await eventually(
+    () => messagesOf(id),
+    ([one]) => (one?.wait ?? 0) > 0,
+  );
+  await clientsOf(owner).intents.denyIntent({ params: { id: intent.id as never }, body: {} });
+  await dueNow(id);
+  await eventually(
+    () => messagesOf(id),
+    ([one]) => one?.outcome === 'obsolete',
+  );
+  expect(service.to(device)).toHaveLength(1);
+});
+
+secureTest('a charge that asks for a person is one notification, which leads to the request', async () => {
+  const [both, risk] = [service.device(), service.device()];
+  const { id: bothId } = await subscribe(both);
+  await subscribe(risk, { events: ['risk'] });
+  const intent = await (await asks())();
+  await arrived(both);
+  await world.sql(
+    `insert into events (id, owner_id, subject_id, name, data, request_id, created_at)
+     values ('ev_' || replace(gen_random_uuid()::text, '-', ''), $1, 'txn_12345678', 'risk.review_required', $2, 'r', now())`,
+    [owner.ownerId, JSON.stringify({ intentId: intent.id })],
+  );
+  const [alert] = await arrived(risk);
+  const url = new URL(intent.approvalUrl ?? '').pathname;
+  expect(JSON.parse(alert?.text ?? '')).toMatchObject({ title: 'Risk alert', tag: intent.id, url });
+  expect(await messagesOf(bothId)).toHaveLength(1);
 });
 
 describe('a transfer to a bank', () => {
@@ -241,6 +283,34 @@ describe('the push service', () => {
       ({ data }) => data.length === 0,
     );
     expect(await eventNamesOf(world, id)).toContain('device.deleted');
+  });
+
+  secureTest.each([
+    [201, 'delivered'],
+    [410, undefined],
+  ])('is understood when it answers %i and breaks off', async (status, outcome) => {
+    const { id } = await subscribe(service.device());
+    service.answers.push({ status, breaksOff: true });
+    await push().testPushSubscription({ params: { id: id as never } });
+    await eventually(
+      () => messagesOf(id),
+      ([one]) => (outcome === undefined ? one === undefined : one?.outcome === outcome),
+    );
+  });
+
+  secureTest('holds back every message of a device until its time', async () => {
+    const { id } = await subscribe(service.device());
+    await world.sql(
+      `insert into push_messages (subscription_id, kind, subject_id, next_attempt_at, expires_at, created_at)
+       values ($1, 'test', $1, now() + interval '5 minutes', now() + interval '2 hours', now())`,
+      [id],
+    );
+    service.answers.push({ status: 429, retryAfter: '1200' });
+    await push().testPushSubscription({ params: { id: id as never } });
+    await eventually(
+      () => messagesOf(id),
+      (all) => all.length === 2 && all.every(({ wait }) => wait > 600),
+    );
   });
 
   secureTest('that is busy is asked again when it says so, a refusal is final', async () => {
@@ -329,6 +399,44 @@ describe('the messages of a device', () => {
     expect(await messagesOf(subscriptionId)).toMatchObject([{ outcome: 'delivered', attempts: 2 }]);
   });
 
+  test('of a device that is gone end without a deadlock, also at once', async () => {
+    const { id: subscriptionId } = await subscribe(aDevice());
+    const later = { next_attempt_at: `now() + interval '1 hour'`, expires_at: `now() + interval '2 hours'` };
+    const [first] = await messages(subscriptionId, { ...later, attempts: '1' });
+    const [second] = await messages(subscriptionId, { ...later, attempts: '1' });
+    const [device] = await world.sql<{ sealedKeys: string }>(
+      'select sealed_keys as "sealedKeys" from push_subscriptions where id = $1',
+      [subscriptionId],
+    );
+    const cause = { causeId: 'push/3', requestId: 'push/3', actor: { kind: 'system' }, at: new Date() } as const;
+    const before = await deadlocksIn(world);
+    const client = new pg.Client({ connectionString: world.ownerUrl });
+    await client.connect();
+    try {
+      await client.query('begin');
+      // Both results wait for the device, and go on together.
+      await client.query('select 1 from push_subscriptions where id = $1 for update', [subscriptionId]);
+      const both = [first, second].map((one) =>
+        inDatabase(world, (database) =>
+          database.write((tx) =>
+            recordPushResult(tx, { ...one, ...device, attempts: 1, subscriptionId } as never, { kind: 'gone' }, cause),
+          ),
+        ),
+      );
+      await eventually(
+        () =>
+          world.sql("select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"),
+        (waiting) => waiting.length >= 2,
+      );
+      await client.query('commit');
+      await Promise.all(both);
+    } finally {
+      await client.end();
+    }
+    expect(await deadlocksIn(world)).toBe(before);
+    expect((await push().listPushSubscriptions({ query: {} })).data).toEqual([]);
+  });
+
   test('of a device that subscribed again: it stays when a late answer says that it is gone', async () => {
     const { id: subscriptionId } = await subscribe(aDevice());
     const later = { next_attempt_at: `now() + interval '1 hour'`, expires_at: `now() + interval '2 hours'` };
@@ -370,9 +478,12 @@ secureTest('after a rotation a device keeps its key until it subscribes again', 
   expect([fresh === publicKey, said.join('').includes(fresh)]).toEqual([false, true]);
   await push().testPushSubscription({ params: { id: id as never } });
   expect((await arrived(device))[0]?.senderKey).toBe(publicKey);
+  await subscribe(device, { events: ['risk'] }); // Without a key: the endpoint is bound to the former one.
+  await push().testPushSubscription({ params: { id: id as never } });
+  expect((await arrived(device, 2))[1]?.senderKey).toBe(publicKey);
   await subscribe(device, { publicKey: fresh });
   await push().testPushSubscription({ params: { id: id as never } });
-  expect((await arrived(device, 2))[1]?.senderKey).toBe(fresh);
+  expect((await arrived(device, 3))[2]?.senderKey).toBe(fresh);
 });
 
 describe('devices that are in a bad way', () => {
@@ -507,7 +618,15 @@ describe('what a caller supplies', () => {
       publicKey: (await push().getPushPublicKey()).publicKey,
       privateKey: Buffer.alloc(32, 1).toString('base64url'),
     };
-    const message = { endpoint: 'https://push.example/x', keys, sender, payload: '{}', ttlSeconds: 60, isUrgent: true };
+    const message = {
+      endpoint: 'https://push.example/x',
+      keys,
+      sender,
+      payload: '{}',
+      ttlSeconds: 60,
+      isUrgent: true,
+      topic: 't',
+    };
     const answer = await createWebPush({ outbound, contact: 'mailto:a@b.example' }).send(message);
     expect([answer.status, answer.why]).toEqual([null, expect.stringContaining('192.168.1.20, which is private')]);
     await outbound.close();

@@ -19,8 +19,8 @@ export const deviceFaults: readonly Fault[] = [
         harm: 'a push service that refuses once ends the subscription of a device',
       },
       {
-        from: "return at < expiresAt ? { kind: 'retry', at } : { kind: 'failed' };",
-        to: "return { kind: 'retry', at };",
+        from: "return at < expiresAt ? { kind: 'retry', at, deviceWaitsUntil } : { kind: 'failed' };",
+        to: "return { kind: 'retry', at, deviceWaitsUntil };",
         harm: 'a device is asked about a request of yesterday',
       },
       {
@@ -63,8 +63,8 @@ export const deviceFaults: readonly Fault[] = [
       named: 'subscribes with link and passkey',
     },
     {
-      from: 'key_id = excluded.key_id, events',
-      to: 'events',
+      from: 'case when $10 then s.key_id else excluded.key_id end',
+      to: 's.key_id',
       harm: 'a device that subscribed again after a rotation takes no message any more',
       named: 'after a rotation',
     },

@@ -51,10 +51,11 @@ test('the gaps grow from a minute to an hour, and a later time of the service co
   });
   expect(gaps).toEqual([1, 5, 15, 60, 60]);
   const asked = pushOutcome({ status: 429, retryAfter: '7200' }, message(1), now);
-  expect(asked).toEqual({ kind: 'retry', at: later(now, 2 * hour) });
+  expect(asked).toEqual({ kind: 'retry', at: later(now, 2 * hour), deviceWaitsUntil: later(now, 2 * hour) });
   expect(pushOutcome({ status: 429, retryAfter: '10' }, message(1), now)).toEqual({
     kind: 'retry',
     at: later(now, minute),
+    deviceWaitsUntil: later(now, 10_000),
   });
   expect(pushOutcome({ status: 413, retryAfter: null }, message(1), now)).toEqual({ kind: 'failed' });
 });

@@ -54,12 +54,15 @@ export const claimPushMessages = (tx: Tx, most: number, perOwner: number): Promi
     [most, perOwner],
   );
 
+/** The device is locked before its messages, as its deletion has it, so that its results come one after the other. */
 export async function recordPushResult(
   tx: Tx,
   { id, attempts, subscriptionId, sealedKeys }: ClaimedMessage,
   outcome: PushOutcome,
   cause: Cause,
 ): Promise<void> {
+  const lock = outcome.kind === 'gone' ? 'update' : 'no key update';
+  await runSql(tx, `select 1 from push_subscriptions where id = $1 for ${lock}`, [subscriptionId]);
   const again = outcome.kind === 'retry' ? outcome.at : null;
   const moved = await runSql(
     tx,
@@ -68,6 +71,14 @@ export async function recordPushResult(
     [id, attempts, again, outcome.kind === 'retry' ? null : outcome.kind],
   );
   if (moved === 0) return;
+  if (outcome.kind === 'retry' && outcome.deviceWaitsUntil !== null) {
+    await runSql(
+      tx,
+      `update push_messages set next_attempt_at = greatest(next_attempt_at, $3)
+       where subscription_id = $1 and id <> $2 and next_attempt_at is not null`,
+      [subscriptionId, id, outcome.deviceWaitsUntil],
+    );
+  }
   if (outcome.kind === 'gone') await deleteGoneDevice(tx, { id: subscriptionId, sealedKeys }, cause);
   if (outcome.kind !== 'delivered') return;
   await runSql(tx, 'update push_subscriptions set last_success_at = $2 where id = $1', [subscriptionId, cause.at]);

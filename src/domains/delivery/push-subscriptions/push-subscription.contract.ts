@@ -76,7 +76,7 @@ const device = {
     .optional()
     .meta({
       description:
-        'the key of `GET /push-subscriptions/public-key` that the device subscribed with; absent: the current one',
+        'the key of `GET /push-subscriptions/public-key` that the device subscribed with; absent: the current one, and for a known endpoint the one that it has',
       examples: [exampleKey],
     }),
 };

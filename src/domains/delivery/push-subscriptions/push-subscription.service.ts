@@ -14,7 +14,7 @@ import { assertBelowLimit } from '../../../platform/assert-limit.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import type { Vault } from '../../../vault/vault.ts';
 import { type PushKind, whyNotKeys } from './push.rules.ts';
-import { currentPushKey, pushKeyOf } from './push-key.service.ts';
+import { currentPushKey, type PushKey, pushKeyOf } from './push-key.service.ts';
 import { type PushSubscription, subscriptionColumns, subscriptionRow } from './push-subscription.queries.ts';
 
 export type DeviceRules = Pick<UrlRules, 'allowedOrigins' | 'namesAllowedOrigins'>;
@@ -25,7 +25,7 @@ export type Device = {
   readonly keys: { readonly p256dh: string; readonly auth: string };
   readonly events: readonly PushKind[];
   readonly deviceName?: string | undefined;
-  /** The key of GET /push-subscriptions/public-key that it subscribed with; absent: the current one. */
+  /** The key of GET /push-subscriptions/public-key that it subscribed with; absent: see `keyOf`. */
   readonly publicKey?: string | undefined;
 };
 
@@ -48,9 +48,7 @@ export async function subscribeDevice(
   const { endpoint, keys, events, deviceName = null } = device;
   // Two requests of one device at once: the second finds the subscription of the first.
   await runSql(tx, 'select lock_limit($1, $2, $2)', ['devices', ownerId]);
-  const key =
-    device.publicKey === undefined ? await currentPushKey(tx, vault, cause.at) : await pushKeyOf(tx, device.publicKey);
-  if (key === undefined) throw new DomainError('invalid_request', 'body.publicKey: is no key of this deployment');
+  const key = await keyOf(tx, vault, device, cause.at);
   const known = await firstRowOf(
     tx,
     subscriptionRow,
@@ -73,13 +71,24 @@ export async function subscribeDevice(
     `insert into push_subscriptions as s (id, owner_id, passkey_id, endpoint, sealed_keys, key_id, events, device_name, created_at)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
      on conflict (id) do update set passkey_id = excluded.passkey_id, sealed_keys = excluded.sealed_keys,
-       key_id = excluded.key_id, events = excluded.events, device_name = excluded.device_name
+       key_id = case when $10 then s.key_id else excluded.key_id end, events = excluded.events, device_name = excluded.device_name
      returning ${subscriptionColumns}`,
-    [rowId, ownerId, passkeyId, endpoint, sealedKeys, key.id, [...events], deviceName, cause.at],
+    [
+      ...[rowId, ownerId, passkeyId, endpoint, sealedKeys, key.id, [...events], deviceName, cause.at],
+      device.publicKey === undefined,
+    ],
   );
   const isNew = known === undefined;
   await recordChanges(tx, cause, [changeOf(row, isNew ? 'created' : 'updated')]);
   return { row, isNew };
+}
+
+/** Without a key, a new device has the current one; one that is known keeps its own, to which its push service binds it. */
+async function keyOf(tx: Tx, vault: Vault, { publicKey }: Device, at: Date): Promise<PushKey> {
+  if (publicKey === undefined) return currentPushKey(tx, vault, at);
+  const key = await pushKeyOf(tx, publicKey);
+  if (key === undefined) throw new DomainError('invalid_request', 'body.publicKey: is no key of this deployment');
+  return key;
 }
 
 export async function deletePushSubscription(tx: Tx, row: PushSubscription, cause: Cause): Promise<void> {

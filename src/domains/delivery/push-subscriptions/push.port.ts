@@ -7,6 +7,8 @@ export type PushMessage = {
   readonly payload: string;
   readonly ttlSeconds: number;
   readonly isUrgent: boolean;
+  /** At most 32 characters of base64url: replaces a message of the same topic that the service still keeps. */
+  readonly topic: string;
 };
 
 export type PushAnswer = {

@@ -3,6 +3,7 @@
  * times are arguments.
  * @module
  */
+import { createHash } from 'node:crypto';
 import { hour, later, minute } from '../../../kernel/instant.ts';
 
 export const pushKinds = ['approval', 'risk'] as const;
@@ -22,7 +23,10 @@ export type PushOutcome =
   | { readonly kind: 'delivered' }
   /** The device is gone for good: RFC 8030 has 404, push services also send 410. */
   | { readonly kind: 'gone' }
-  | { readonly kind: 'retry'; readonly at: Date }
+  /** `deviceWaitsUntil`: the service asked to hold back what it gets for the device. */
+  | { readonly kind: 'retry'; readonly at: Date; readonly deviceWaitsUntil: Date | null }
+  /** A person has decided, or the time to decide is over. */
+  | { readonly kind: 'obsolete' }
   | { readonly kind: 'failed' };
 
 const gapsMs = [minute, 5 * minute, 15 * minute, hour];
@@ -38,8 +42,10 @@ export function pushOutcome(
   const mayPass = status === null || status === 408 || status === 429 || status >= 500;
   if (!mayPass) return { kind: 'failed' };
   const gap = gapsMs[Math.min(attempts, gapsMs.length) - 1] ?? minute;
-  const at = later(realNow, Math.max(gap, retryAfterMsOf(retryAfter, realNow) ?? 0));
-  return at < expiresAt ? { kind: 'retry', at } : { kind: 'failed' };
+  const askedMs = retryAfterMsOf(retryAfter, realNow);
+  const at = later(realNow, Math.max(gap, askedMs ?? 0));
+  const deviceWaitsUntil = askedMs === null ? null : later(realNow, askedMs);
+  return at < expiresAt ? { kind: 'retry', at, deviceWaitsUntil } : { kind: 'failed' };
 }
 
 /** Seconds or a date, as HTTP has it; null for anything else. */
@@ -48,6 +54,10 @@ export function retryAfterMsOf(header: string | null, realNow: Date): number | n
   const ms = /^\d{1,7}$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - realNow.getTime();
   return Number.isFinite(ms) && ms > 0 ? ms : null;
 }
+
+/** Without what it is about, which push services may read. */
+export const topicOf = (kind: string, subjectId: string): string =>
+  createHash('sha256').update(`${kind}/${subjectId}`).digest('base64url').slice(0, 32);
 
 export type Announced = {
   readonly kind: PushKind | 'test';
