@@ -37,7 +37,8 @@ export type Looked = Readonly<z.output<typeof lookedRow>>;
  * caller holds the health of the receivers. Answers up to which number it looked: behind it others may wait.
  *
  * One is parked only while the nearest open one before it is locked, whose end therefore sees it parked. Locks only what
- * is behind another one, and waits for no lock, so that it may come before and after any other.
+ * is behind another one, and waits for no lock, so that it may come before and after any other. `limit 1` keeps the
+ * conditions out of the look-ups by id, which otherwise may read a whole partial index for each row.
  */
 export const parkBlocked = (tx: Tx, webhookIds: readonly string[]): Promise<Looked[]> =>
   rowsOf(
@@ -54,11 +55,13 @@ export const parkBlocked = (tx: Tx, webhookIds: readonly string[]): Promise<Look
            and b.seq < l.seq order by b.seq desc limit 1) b),
      held as materialized (
        select b.id from blocked b cross join lateral (
-         select from webhook_deliveries d where d.id = b.behind and d.status in ('pending', 'delivering')
-         for update skip locked) behind),
+         select d.status from webhook_deliveries d where d.id = b.behind limit 1 for update skip locked) d
+       where d.status in ('pending', 'delivering')),
      free as materialized (
        select h.id from held h cross join lateral (
-         select from webhook_deliveries d where d.id = h.id and ${waitsUnparked} for update skip locked) one),
+         select d.status, d.attempts_made, d.is_parked from webhook_deliveries d
+         where d.id = h.id limit 1 for update skip locked) d
+       where ${waitsUnparked}),
      parked as (
        update webhook_deliveries d set is_parked = true where d.id = any((select array_agg(id) from free)::text[])
        returning d.webhook_id),
@@ -94,7 +97,8 @@ export async function freeNextOf(
          order by n.seq limit 1) n),
      free as materialized (
        select n.id from next n cross join lateral (
-         select from webhook_deliveries d where d.id = n.id and d.is_parked for update ${locked}) one)
+         select d.is_parked from webhook_deliveries d where d.id = n.id limit 1 for update ${locked}) d
+       where d.is_parked)
      update webhook_deliveries set is_parked = false where id = any((select array_agg(id) from free)::text[])`,
     [ended.map(({ webhookId }) => webhookId), ended.map(({ subjectId }) => subjectId), ended.map(({ seq }) => seq)],
   );
@@ -140,7 +144,8 @@ const forgotten = `with recursive subject(webhook_id, subject_id, place) as (
         and b.seq < f.seq)),
   free as materialized (
     select a.id from alone a cross join lateral (
-      select from webhook_deliveries d where d.id = a.id and d.is_parked for update skip locked) one),
+      select d.is_parked from webhook_deliveries d where d.id = a.id limit 1 for update skip locked) d
+    where d.is_parked),
   freed as (
     update webhook_deliveries d set is_parked = false where d.id = any((select array_agg(id) from free)::text[])
     returning d.id)
