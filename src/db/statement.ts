@@ -43,8 +43,9 @@ export async function oneRowOf<Row extends z.ZodType>(
   row: Row,
   text: string,
   params: readonly unknown[] = [],
+  patience: Patience = {},
 ): Promise<z.output<Row>> {
-  const [found, ...rest] = await rowsOf(tx, row, text, params);
+  const [found, ...rest] = await rowsOf(tx, row, text, params, patience);
   if (found === undefined || rest.length > 0) throw new Error(`expected one row, got ${found ? rest.length + 1 : 0}`);
   return found;
 }

@@ -129,6 +129,9 @@ const environment = z
     if (env.BURSAR_DASHBOARD_SECRET.some((text) => text.length < 32)) {
       refuse('BURSAR_DASHBOARD_SECRET', 'must be at least 32 characters of randomness');
     }
+    if (env.BURSAR_MODE === 'live' && env.BURSAR_IDEMPOTENCY_LEASE_SECONDS < 30) {
+      refuse('BURSAR_IDEMPOTENCY_LEASE_SECONDS', 'must be at least 30 in live mode, longer than a request may take');
+    }
     if (env.BURSAR_EVENTS_KEPT_DAYS < env.BURSAR_DELIVERIES_KEPT_DAYS) {
       refuse(
         'BURSAR_EVENTS_KEPT_DAYS',

@@ -30,6 +30,7 @@ const sandbox = await startSandbox(
     clockKey: environment.BURSAR_CLOCK_KEY,
     outbound,
     log,
+    decisionTimeoutMs: environment.SANDBOX_DECISION_TIMEOUT_MS,
   },
   { host: environment.HOST, port: environment.SANDBOX_PORT },
 );

@@ -40,7 +40,11 @@ let sandbox: Call;
 const agents: string[] = [];
 
 beforeAll(async () => {
-  site = await startInstallation({ BURSAR_IDEMPOTENCY_LEASE_SECONDS: String(leaseSeconds) });
+  site = await startInstallation({
+    BURSAR_IDEMPOTENCY_LEASE_SECONDS: String(leaseSeconds),
+    // A slow machine is no reason for the network to decide itself.
+    SANDBOX_DECISION_TIMEOUT_MS: '10000',
+  });
   more = await startMore(site);
   stopMore = more.stop;
   owner = await site.owner();

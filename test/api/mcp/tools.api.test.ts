@@ -60,12 +60,12 @@ const waitingFor = async (purchaseRef: string, approver = payer) => {
 const everything = ['*', 'operations.call', 'transfers.write'];
 const ofTransfers = ['beneficiaries_list', 'transfers_create', 'transfers_get'];
 
-test('an agent has at most 25 tools besides those of transfers, none of which decides for the owner, and an owner has more', async () => {
+test('an agent has at most 28 tools, none of which decides for the owner, and an owner has more', async () => {
   const all = await tokenWith(...everything);
   const agents = await toolsOf(all);
   const names = agents.map(({ name }) => name);
   expect(names).toEqual(expect.arrayContaining(ofTransfers));
-  expect(names.length - ofTransfers.length).toBeLessThanOrEqual(25);
+  expect(names.length).toBeLessThanOrEqual(28);
   const owners = namedTools.filter(({ isOwners }) => isOwners).map(({ name }) => name);
   expect(agents.map(({ name }) => name)).not.toEqual(
     expect.arrayContaining([expect.stringMatching(/approve|deny|fund|freeze|policies_|keys|reveal|token/)]),
@@ -120,9 +120,7 @@ test.each(['agent', 'owner'])('each tool of an %s is one that clients take', asy
   }
   expect(new Set(tools.map(({ name }) => name)).size).toBe(tools.length);
   // A client gives the whole list to the model at each turn.
-  const others = tools.filter(({ name }) => !ofTransfers.includes(name));
-  expect(JSON.stringify(others).length).toBeLessThan(kind === 'owner' ? 100_000 : 70_000);
-  expect(JSON.stringify(tools).length - JSON.stringify(others).length).toBeLessThan(10_000);
+  expect(JSON.stringify(tools).length).toBeLessThan(kind === 'owner' ? 110_000 : 80_000);
 });
 
 test('the reason of each tool is recorded', () => {

@@ -52,6 +52,14 @@ test('events are kept at least as long as deliveries, which are read and made ag
   expect(days('100', '100').BURSAR_EVENTS_KEPT_DAYS).toBe(100);
 });
 
+test('in live mode a request keeps its key for longer than it may take', () => {
+  const live = { ...right, BURSAR_MODE: 'live', BURSAR_ALLOW_SIMULATED: 'true' };
+  const lease = (seconds: string, more: object = live) =>
+    readConfig({ ...more, BURSAR_IDEMPOTENCY_LEASE_SECONDS: seconds }).BURSAR_IDEMPOTENCY_LEASE_SECONDS;
+  expect(() => lease('29')).toThrow(/BURSAR_IDEMPOTENCY_LEASE_SECONDS: must be at least 30 in live mode/);
+  expect([lease('30'), lease('5', right)]).toEqual([30, 5]);
+});
+
 test('live refuses simulators and approvals by signal unless they are switched on', () => {
   const live = { ...right, BURSAR_MODE: 'live' };
   expect(() => readConfig(live)).toThrow(/live refuses one unless BURSAR_ALLOW_SIMULATED=true/);

@@ -7,6 +7,7 @@ import * as z from 'zod';
 import { isLockTimeout } from '../../../db/database.ts';
 import { oneRowOf } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
+import { answeredWithinMs } from './authorization-facts.ts';
 import type { Writing } from './authorization-write.ts';
 
 export function isForBatch({ payload }: Writing): boolean {
@@ -33,9 +34,8 @@ export async function applyAuthorizations(tx: Tx, writings: readonly Writing[]):
 }
 
 async function apply(tx: Tx, document: object): Promise<readonly boolean[]> {
-  const { written } = await oneRowOf(tx, writtenRow, 'select apply_authorizations($1::jsonb) as written', [
-    JSON.stringify(document),
-  ]);
+  const statement = 'select apply_authorizations($1::jsonb) as written';
+  const { written } = await oneRowOf(tx, writtenRow, statement, [JSON.stringify(document)], { answeredWithinMs });
   return written;
 }
 

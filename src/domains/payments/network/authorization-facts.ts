@@ -166,6 +166,12 @@ export type Question = {
 
 const documentOfFacts = z.object({ facts: z.record(z.string(), z.unknown()) });
 
+/**
+ * Of the statements that read and write a batch, which wait for no lock as long. A lane whose connection is silent is
+ * free again afterwards; the network decides what waited in it, and says so with an advice.
+ */
+export const answeredWithinMs = 10_000;
+
 /** In the order of the questions. Without what a simulated charge asked for. */
 export async function loadAuthorizations(tx: Tx, questions: readonly Question[]): Promise<Loaded[]> {
   const found = await rowsOf(
@@ -179,6 +185,7 @@ export async function loadAuthorizations(tx: Tx, questions: readonly Question[])
       questions.map(({ tokenHash }) => tokenHash),
       questions.map(({ at }) => at),
     ],
+    { answeredWithinMs },
   );
   return found.map(({ facts }) => {
     if ('known' in facts) return { known: knownAnswer.parse(facts.known) };
