@@ -31,6 +31,8 @@ const origins: Readonly<Record<string, string>> = {
   'src/usecases/cards/card-was-used.ts cardWasUsed': lockedRow,
   'src/usecases/cards/decide-card-request.ts decideCardRequest': workflowId,
   'src/usecases/cards/rotate-card.ts reassignPayments': lockedRow,
+  'src/usecases/delivery/give-up-endpoint.ts giveUpEndpoint': 'the id is of the workflow run’s own subscription',
+  'src/usecases/delivery/read-endpoint.ts readEndpoint': 'the id is of the workflow run’s own subscription',
   'src/usecases/delivery/subscribe-invited-device.ts invitedDevices':
     'the link names the invitation, and its passkey has to assert',
   'src/usecases/identity/attest-subject.ts attestSubject': ownStatement,
