@@ -19,7 +19,8 @@ import {
   recordPushResult,
 } from '../domains/delivery/push-subscriptions/push-message.service.ts';
 import { deviceContext } from '../domains/delivery/push-subscriptions/push-subscription.service.ts';
-import { type ApprovalLinks, type ApprovalSubjects, subjectOfId } from '../domains/identity/approvals/index.ts';
+import { type ApprovalSubjects, subjectOfId } from '../domains/identity/approvals/approval-subject.ts';
+import type { ApprovalLinks } from '../domains/identity/approvals/index.ts';
 import { second } from '../kernel/instant.ts';
 import type { Cause } from '../platform/cause.ts';
 import type { Clock } from '../platform/clock.ts';

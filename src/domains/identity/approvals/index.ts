@@ -1,4 +1,3 @@
 /** The public interface of approvals: the registry of what a person approves, with its link, challenge and messages. @module */
 export type { ApprovalLinks } from './approval-link.service.ts';
-export { type ApprovalSubjects, subjectOfId } from './approval-subject.ts';
 export type { ApproverChanges } from './decision.messages.ts';
