@@ -126,7 +126,12 @@ export const eventCatalog = {
   ...group('Webhook', webhookData, ['webhook.created', 'webhook.updated', 'webhook.deleted'], ours),
   ...group('Webhook', webhookData, ['webhook_secret.rotated'], ours),
   ...group('Webhook', requestedDeliveriesData, ['webhook_delivery.requested'], ours),
-  ...group('Webhook', retriedDeliveriesData, ['webhook_delivery.retry_requested', 'webhook_delivery.abandon_requested'], ours),
+  ...group(
+    'Webhook',
+    retriedDeliveriesData,
+    ['webhook_delivery.retry_requested', 'webhook_delivery.abandon_requested'],
+    ours,
+  ),
   ...group('Webhook', webhookPageLinkData, ['webhook_page_link.created', 'webhook_page_link.revoked'], ours),
   ...group('Webhook', deadLetterData, ['dead_letter.deleted'], ours),
   ...group('Push', pushSubscriptionData, ['device.created', 'device.updated'], ours),
