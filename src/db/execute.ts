@@ -47,13 +47,18 @@ export async function execute<Row>(
   }
 }
 
-/** Reset, and not closed in order: what was sent and has not arrived must not be executed after the caller has given up. */
+/**
+ * Reset, and not closed in order, so that what was sent and has not arrived is mostly not executed after the caller has
+ * given up. TLS and Unix sockets cannot be reset, and a repeat finds what was executed nevertheless.
+ */
 function cutOff(client: PoolClient): void {
   const { stream } = (client as unknown as { readonly connection: { readonly stream: Socket } }).connection;
+  const why = new Error('Connection terminated: PostgreSQL did not answer in time');
+  // A reset waits until everything is written, which a silent connection may never take; half a statement is not executed.
+  if (stream.writableLength > 0) return void stream.destroy(why);
   try {
     stream.resetAndDestroy();
   } catch {
-    // Neither TLS nor a Unix socket can be reset.
-    stream.destroy(new Error('Connection terminated: PostgreSQL did not answer in time'));
+    stream.destroy(why);
   }
 }

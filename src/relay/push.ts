@@ -72,7 +72,9 @@ export function startPushLoop({ database, clock, vault, links, approvals, push, 
     const [tx, at] = [database.read(), await clock.now()];
     const found = await subjectOfId(approvals, subjectId)?.find(tx, subjectId);
     if (found?.standing(at).isWaiting !== true) return 0;
-    return Math.max(0, Date.parse((await found.show(tx, at)).decideBy) - at.getTime());
+    const leftMs = Date.parse((await found.show(tx, at)).decideBy) - at.getTime();
+    // Of a request without a deadline, or of which a part is over, it lies in the past.
+    return leftMs > 0 ? leftMs : Number.POSITIVE_INFINITY;
   };
 
   const send = async (message: ClaimedMessage, link: string | undefined, leftMs: number): Promise<PushAnswer> => {

@@ -96,9 +96,10 @@ describe('pay', () => {
     const paid = await json<{ success: boolean; transactionId: string; intentId: string }>(...args);
     expect(paid.success).toBe(true);
     expect(await json(...args)).toMatchObject({ transactionId: paid.transactionId });
+    // A trace is read in several statements: that of the intent may come before the clearing, and a later one after it.
     const told = await eventually(
       () => bursar(['trace', paid.transactionId], { env }),
-      ({ stdout }) => stdout.includes('clearing by the card network'),
+      ({ stdout }) => ['clearing by the card network', 'for  completed'].every((word) => stdout.includes(word)),
     );
     expect(told.code).toBe(0);
     expect(told.stdout).toMatch(

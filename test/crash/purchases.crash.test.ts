@@ -140,7 +140,7 @@ function balanced(random: Random, ...request: Parameters<Call>): () => Promise<A
   return () => (calls[next++ % calls.length] as Call)(...request);
 }
 
-const mostOrders = 4;
+const mostOrders = 12;
 
 /**
  * A shop that cannot be reached, or took no payment, is an answer: nothing is held, and the client orders again, as it
@@ -208,7 +208,7 @@ async function isUp(name: Victim): Promise<void> {
   ];
   const isThere = async () => isAlive(isSecond(name) ? more.child(name) : await site.child(name));
   const answers = async () => url === undefined || (await fetch(url).catch(() => undefined))?.ok;
-  await eventually(async () => (await isThere()) && (await answers()), Boolean);
+  await eventually(async () => (await isThere()) && (await answers()), Boolean, 120_000);
 }
 
 /** Nothing is held, unsealed, undelivered or under way; the clock is moved for retries of deliveries and payments. */

@@ -12,7 +12,7 @@ create index webhook_deliveries_parked on webhook_deliveries (webhook_id, subjec
 
 -- The version before this one claims and ends deliveries without regard to parking, and must be able to go on with this
 -- table: a delivery that is claimed or over is not parked, whoever claims or ends it.
-create function leave_parked() returns trigger language plpgsql as $$
+create function leave_parked() returns trigger language plpgsql set search_path = public, pg_temp as $$
 begin
   new.is_parked := false;
   return new;

@@ -354,6 +354,24 @@ describe('dead letters', () => {
     return { ...owner, letters, redeliver: owner.webhooks.redeliverDeadLetters };
   };
 
+  test('a repeat whose answer was lost takes no letter that died since', async () => {
+    const owner = await withDeadLetters('dead-repeat', 3);
+    await owner.update({ status: 'active' });
+    const [one] = await owner.letters();
+    const again = () =>
+      owner.redeliver({ body: { webhookId: owner.webhook.id }, headers: { 'Idempotency-Key': 'letters-once' } });
+    const first = await again();
+    expect(first).toMatchObject({ queued: 3 });
+    // One of them is dead again, as a later failure would have it.
+    await bursar.world.sql('update webhook_deliveries set dismissed_at = null where id = $1', [one!.id]);
+    await bursar.world.sql(
+      `update idempotency set status = null, body = null, body_is_sealed = false, lease_until = null
+       where key = 'letters-once'`,
+    );
+    expect(await again()).toEqual({ ...first, hasMore: true });
+    expect((await owner.letters()).map(({ id }) => id)).toEqual([one!.id]);
+  });
+
   test('all of a subscription are delivered again and leave the queue; those of a disabled one stay', async () => {
     const owner = await withDeadLetters('dead', 7);
     const body = { webhookId: owner.webhook.id };

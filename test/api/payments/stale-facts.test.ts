@@ -122,6 +122,8 @@ describe.each([
     expect(answer).toMatchObject({ decision: 'declined', rule });
     expect(await balancesOf(world, payer)).toEqual({ available: 5_000, held: 0, receivable: 0 });
     expect(await world.sql('select 1 from decisions where agent_id = $1', [payer.agentId])).toHaveLength(1);
+    // The other payment is made up, and the reconciliation would miss it.
+    await world.sql(`update intents set matched_transaction_id = null where matched_transaction_id = 'tx_other'`);
   });
 
   test('the money is spent meanwhile: declined with the current figures', async () => {

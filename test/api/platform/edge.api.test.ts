@@ -53,7 +53,7 @@ test('health reports what works and needs no credential', async () => {
   });
 });
 
-test('a loop that last worked 25 s ago is reported, and one of 15 s ago is not', async () => {
+test('a loop that last worked 25 s ago is reported, and one that has just worked is not', async () => {
   const relayAt = async (seconds: number) => {
     await world.sql(
       `insert into heartbeats (loop, succeeded_at) values ('relay', now() - make_interval(secs => $1))
@@ -64,7 +64,7 @@ test('a loop that last worked 25 s ago is reported, and one of 15 s ago is not',
     return [status, checks.relay];
   };
   expect(await relayAt(25)).toEqual(['degraded', 'degraded']);
-  expect((await relayAt(15))[1]).toBe('ok');
+  expect((await relayAt(0))[1]).toBe('ok');
   await world.sql(`delete from heartbeats where loop = 'relay'`);
 });
 

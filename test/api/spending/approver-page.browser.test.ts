@@ -212,6 +212,7 @@ describe('after a failed ceremony the page names the reason', () => {
     expect(await problem(page)).toMatch(/^Passkeys work at http:\/\/localhost:\d+ only/);
     expect(await page.getByRole('button', { name: 'Approve with a passkey' }).isDisabled()).toBe(true);
     await page.getByRole('link', { name: 'Open it there' }).click();
+    await page.waitForURL((url) => url.hostname === 'localhost'); // And until its script has run.
     await pressApprove(page);
     await heading(page, 'Approved');
   });

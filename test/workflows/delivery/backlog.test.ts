@@ -124,7 +124,7 @@ test('what was parked arrives in order once those before it are over, and ends w
   const held = heldBack();
   bursar.receiver.answers('parked', held.answer);
   const count = 600;
-  await backlog(owner, { count, subject: `'po_' || n % 3` });
+  await backlog(owner, { count, subject: `'po_' || n % 30` });
   const other = await subscribed('beside-parked');
   // Held back for however long the parking takes on this machine.
   await bursar.relay({ pollMs: 200, timeoutMs: 5 * minute, leaseMs: 6 * minute });
@@ -137,7 +137,7 @@ test('what was parked arrives in order once those before it are over, and ends w
     async () => bursar.receiver.received('beside-parked').length,
     (received) => received === 20,
   );
-  expect(bursar.receiver.received('parked')).toHaveLength(3);
+  expect(bursar.receiver.received('parked')).toHaveLength(30);
   held.release();
   await eventually(
     () => waiting(owner.webhookId, `status = 'succeeded'`),

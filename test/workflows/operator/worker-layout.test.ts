@@ -51,8 +51,7 @@ const log = (name: string): Promise<string> => readFile(join(bursar.dir, 'logs',
 test('one address shows the figures of Bursar and of the SDK', async () => {
   const { agents } = clientsOf(await bursar.owner());
   await agents.createAgent({ body: { name: 'buyer' } });
-  const text = await metrics();
-  for (const line of [
+  const lines = [
     /^bursar_pool_connections\{state="waiting"\} \d+$/m,
     /^bursar_deliveries_waiting \d+$/m,
     /^bursar_wakes_waiting \d+$/m,
@@ -63,9 +62,10 @@ test('one address shows the figures of Bursar and of the SDK', async () => {
     /^bursar_loop_age_seconds\{loop="relay"\} [\d.]+$/m,
     /^temporal_activity_execution_latency/m,
     /^temporal_worker_task_slots_available\{/m,
-  ]) {
-    expect(text).toMatch(line);
-  }
+  ];
+  // Temporal is asked for the runs, and an activity ends, only some time after the start.
+  const text = await eventually(metrics, (shown) => lines.every((line) => line.test(shown))).catch(metrics);
+  for (const line of lines) expect(text).toMatch(line);
   expect(text).not.toMatch(/\b(ag|own|int|sk)_[a-z0-9]{8,}/);
 });
 

@@ -66,7 +66,9 @@ export async function recordPushResult(
   const again = outcome.kind === 'retry' ? outcome.at : null;
   const moved = await runSql(
     tx,
-    `update push_messages set lease_until = null, next_attempt_at = $3, outcome = $4
+    // Another message of the device may have heard meanwhile how long all have to wait.
+    `update push_messages set lease_until = null, outcome = $4, next_attempt_at =
+       case when $3::timestamptz is not null then greatest(next_attempt_at, $3) end
      where id = $1 and attempts = $2 and next_attempt_at is not null returning 1`,
     [id, attempts, again, outcome.kind === 'retry' ? null : outcome.kind],
   );

@@ -163,14 +163,15 @@ export async function redeliverDeadLetters(
      order by id for no key update`,
     params,
   );
+  const isRepeated = (await madeBy(tx, cause)) > 0;
   const letters = await rowsOf(
     tx,
     letterRow,
-    `update webhook_deliveries d set dismissed_at = $4 where d.id in (
+    `update webhook_deliveries d set dismissed_at = $4 where not $7::boolean and d.id in (
        select d.id from ${queue} where ${which} and w.id = any($6::text[])
        order by d.created_at, d.id limit $5::int for update of d)
      returning d.webhook_id as "webhookId", d.event_id as "eventId", d.event, d.seq`,
-    [...params, cause.at, requestedAtOnce, subscriptions.map(({ id }) => id)],
+    [...params, cause.at, requestedAtOnce, subscriptions.map(({ id }) => id), isRepeated],
   );
   letters.sort((one, other) => one.seq - other.seq);
   await add(tx, 'redelivery', ownerId, letters, cause);
