@@ -79,7 +79,7 @@ export const webhookPageOut = z
       .nullable()
       .meta({
         description: 'In a sandbox whose clock was moved: one sentence with the business time; null otherwise.',
-        examples: ['Sandbox: business time is ahead of real time; it is 2026-11-22 12:00 UTC.'],
+        examples: [null],
       }),
     failing: z
       .strictObject({
