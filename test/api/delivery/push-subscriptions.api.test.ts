@@ -185,6 +185,11 @@ describe('a device of the owner', () => {
     await push().testPushSubscription({ params: { id: id as never } });
     const [message] = await arrived(device);
     expect(JSON.parse(message?.text ?? '')).toMatchObject({ body: 'Notifications reach this device.' });
+    const headers = { 'Idempotency-Key': 'test-once' };
+    const { id: other } = await subscribe(service.device());
+    await push().testPushSubscription({ params: { id: other as never }, headers });
+    expect((await refusalOf(push().testPushSubscription({ params: { id: id as never }, headers })))[0]).toBe(409);
+    await push().deletePushSubscription({ params: { id: other as never } });
     const stranger = (await world.owner()).client(pushSubscriptionsArea);
     expect((await refusalOf(stranger.testPushSubscription({ params: { id: id as never } })))[0]).toBe(404);
     await push().deletePushSubscription({ params: { id: id as never } });
@@ -566,7 +571,16 @@ describe('an invited person', () => {
         400,
         'this endpoint is a device of the owner or of another person',
       ]);
+      const unknown = { ...params, token: '0'.repeat(32) };
+      const body = { ...device, publicKey, webauthnAssertion: soft.answer(await challenge()) };
+      for (const call of [
+        invited().createDeviceChallenge({ params: unknown, body: { endpoint: device.endpoint } }),
+        invited().createInvitedDevice({ params: unknown, body }),
+      ]) {
+        expect((await refusalOf(call))[0]).toBe(404);
+      }
       await create(soft.answer(await challenge()));
+      await create(soft.answer(await challenge())); // The same device again changes what is kept of it.
       const declare = await asks();
       const { id: intentId } = await declare();
       expect(JSON.parse((await arrived(device))[0]?.text ?? '').tag).toBe(intentId);

@@ -216,6 +216,17 @@ describe('the link', () => {
     await expect(make(second)).rejects.toThrow('the link of this request was revoked or replaced');
     const left = await bursar.world.sql('select 1 from webhook_page_links where webhook_id = $1', [webhook.id]);
     expect(left).toEqual([]);
+
+    const links = bursar.world.as(subscriber.key).client(webhookPagesArea);
+    const params = { id: webhook.id };
+    const keyed = () => links.createWebhookPageLink({ params, body: {}, headers: { 'Idempotency-Key': 'link-once' } });
+    await keyed();
+    await links.revokeWebhookPageLink({ params });
+    await bursar.world.sql(
+      `update idempotency set status = null, body = null, body_is_sealed = false, lease_until = null
+       where key = 'link-once'`,
+    );
+    expect(await refusalOf(keyed())).toEqual([400, 'the link of this request was revoked or replaced']);
   });
 
   test('a call that waits while the link is revoked does nothing', async () => {
@@ -346,10 +357,12 @@ describe('the buttons', () => {
     expect(await one.records()).toContainEqual(
       expect.objectContaining({ action: 'webhook_delivery.retry_requested', actor: `webhook-page:${one.id}` }),
     );
-    expect(await refusalOf(one.client.retryByLink({ params: one.params, body: {} }))).toEqual([
-      400,
-      'no delivery waits for another attempt',
-    ]);
+    for (const asked of [one.client.retryByLink, one.client.abandonByLink]) {
+      expect(await refusalOf(asked({ params: one.params, body: {} }))).toEqual([
+        400,
+        'no delivery waits for another attempt',
+      ]);
+    }
   });
 
   test('giving up makes dead letters; one and then all are delivered again, and no other subscription’s', async () => {

@@ -136,6 +136,17 @@ describe('the first passkey of an owner', () => {
     expect(await enrolledPasskeys()).toHaveLength(1);
   });
 
+  test('a passkey that another owner has enrolled is 409, and an unknown link 404', async () => {
+    const known = await aPasskey(world, await world.owner());
+    const { token } = await anInvitation(owner);
+    const { challengeId, options } = await anybody().startEnrolment({ params: { token }, body: {} });
+    const body = { challengeId, attestation: known.create(options) as never };
+    const sent = (to: string) => refusalOf(anybody().finishEnrolment({ params: { token: to }, body }));
+    expect((await sent('0'.repeat(32)))[0]).toBe(404);
+    expect(await sent(token)).toEqual([409, 'this credential is enrolled already']);
+    expect(await enrolledPasskeys()).toEqual([]);
+  });
+
   test('two people at once with one link enrol one passkey', async () => {
     const { token } = await anInvitation(owner);
     const results = await Promise.allSettled([enrol(token), enrol(token), enrol(token)]);

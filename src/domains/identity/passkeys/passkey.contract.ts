@@ -147,7 +147,7 @@ export const passkeysArea = defineArea({
           .meta({ id: 'RevokedPasskey', description: 'A passkey that was removed.' }),
       },
       refusals: ['not_found'],
-      fires: ['passkey.revoked', 'passkey_invitation.revoked'],
+      fires: ['passkey.revoked', 'passkey_invitation.revoked', 'device.deleted'],
     },
   },
 });
