@@ -7,6 +7,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { nodeOptions } from '../../src/supervisor/node-options.ts';
 import type { Ending } from './run.ts';
 
 export type Program = { readonly pid: number; readonly url: string; readonly child: ChildProcess };
@@ -21,7 +22,7 @@ export async function startProgram(
   const { PATH = '', HOME = '', BENCH_NODE_OPTIONS = '' } = process.env;
   const child = fork(path, {
     env: { PATH, HOME, ...env },
-    execArgv: ['--disable-warning=ExperimentalWarning', ...BENCH_NODE_OPTIONS.split(' ').filter(Boolean)],
+    execArgv: [...nodeOptions, ...BENCH_NODE_OPTIONS.split(' ').filter(Boolean)],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   atEnd(async () => {

@@ -4,6 +4,7 @@ import { stopTimes } from '../platform/stop-times.ts';
 import { temporalSecurityNames } from '../temporal/security.ts';
 import { projectRoot } from './data-dir.ts';
 import type { Launch, StopSteps } from './launch.ts';
+import { nodeOptions } from './node-options.ts';
 import type { Secrets } from './secrets.ts';
 import type { StartSettings } from './settings.ts';
 
@@ -49,7 +50,7 @@ export type Known = {
 };
 
 export function program(entry: string, env: NodeJS.ProcessEnv): Launch {
-  return { command: process.execPath, args: ['--disable-warning=ExperimentalWarning', entry], env };
+  return { command: process.execPath, args: [...nodeOptions, entry], env };
 }
 
 export function apiEnv(known: Known): NodeJS.ProcessEnv {

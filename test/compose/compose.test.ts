@@ -10,6 +10,7 @@ import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { configNames, readConfig } from '../../src/main/config.ts';
 import { SandboxEnvironment } from '../../src/sandbox/environment.ts';
+import { nodeOptions } from '../../src/supervisor/node-options.ts';
 import { temporalLaunch } from '../../src/supervisor/temporal-server.ts';
 import { runLists } from '../../src/temporal/run-lists.ts';
 import { temporalSecurityNames } from '../../src/temporal/security.ts';
@@ -24,6 +25,7 @@ import {
   type Service,
   variablesOf,
 } from './compose-file.ts';
+import { imageEnv } from './stand-ins.ts';
 
 const example = envFrom(exampleText());
 const env = madeEnv();
@@ -255,6 +257,10 @@ describe('the Web UI', () => {
       expect(line).toContain(`| \`${query}\` |`);
     }
   });
+});
+
+test('the image starts Node with the options of `npm start`', () => {
+  expect(imageEnv(serviceOf('api'))).toMatchObject({ NODE_OPTIONS: nodeOptions.join(' ') });
 });
 
 test('Temporal runs with the five settings of the development server', () => {

@@ -102,9 +102,10 @@ export function makeApp(service: Service, folder: string, installs: boolean): vo
   if (!installs) symlinkSync(join(projectFolder, 'node_modules'), join(folder, 'node_modules'));
 }
 
-function imageEnv(service: Service): Record<string, string> {
-  const pairs = dockerfile(service).flatMap((line) => /^ENV (.+)$/.exec(line)?.[1]?.split(' ') ?? []);
-  return Object.fromEntries(pairs.map((pair) => [pair.split('=')[0], pair.slice(pair.indexOf('=') + 1)]));
+export function imageEnv(service: Service): Record<string, string> {
+  const lines = dockerfile(service).filter((line) => line.startsWith('ENV '));
+  const pairs = lines.flatMap((line) => [...line.matchAll(/(\w+)=(?:"([^"]*)"|(\S+))/g)]);
+  return Object.fromEntries(pairs.map(([, name, quoted, plain]) => [name, quoted ?? plain]));
 }
 
 const dockerfile = ({ build }: Service): string[] => build?.dockerfile_inline.split('\n') ?? [];
