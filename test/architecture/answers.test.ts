@@ -87,6 +87,29 @@ test('an event belongs to the call whose handler recorded it, and a step of a wo
   ]);
 });
 
+test('what is asked after an answer follows it, also while its response is not closed yet', async () => {
+  recordAnswers(file);
+  const asked = (path: string, writableEnded: boolean) => ({
+    request: { method: 'POST', originalUrl: path, params: {} },
+    response: { statusCode: 200, writableEnded, getHeader: () => `request ${path}`, once: () => undefined },
+  });
+  const start = channel('http.server.request.start');
+  for (const [path, isAnswered] of [
+    ['/answered', true],
+    ['/waiting', false],
+  ] as const) {
+    start.publish(asked(path, isAnswered));
+    start.publish(asked(`/network${path}`, false));
+    record('agent.created', `of ${path}`, { kind: 'network' }, `request ${path}`);
+  }
+  await recordEvents(file, async (ids) => ids);
+  const lines = (await readFile(file, 'utf8')).trim().split('\n');
+  expect(lines.filter((line) => / by /.test(line)).slice(-2)).toEqual([
+    'followed by POST /network/answered: POST /answered',
+    'carried out by POST /network/waiting: POST /waiting',
+  ]);
+});
+
 const operations = [
   { name: 'createAgent', calls: ['POST /agents', 'POST /v1/agents'], fires: ['agent.created', 'card.issued'] },
   { name: 'listAgents', calls: ['GET /agents'], fires: [] },

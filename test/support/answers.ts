@@ -12,7 +12,13 @@ import type { ErrorCode } from '../../src/kernel/errors.ts';
 import type { Actor, Cause } from '../../src/platform/cause.ts';
 
 type Asked = { method: string; originalUrl?: string; params?: Readonly<Record<string, string>> };
-type Answer = { statusCode: number; getHeader(name: string): unknown; once(event: 'close', then: () => void): void };
+type Answer = {
+  readonly statusCode: number;
+  /** The caller may have the whole answer. */
+  readonly writableEnded: boolean;
+  getHeader(name: string): unknown;
+  once(event: 'close', then: () => void): void;
+};
 type Finished = { request: Asked; response: Answer };
 type Recorder = (message: unknown) => void;
 /** Answers which of these ids are events of the database. */
@@ -32,7 +38,7 @@ const written = new Set<string>();
 const calls = new Map<string, string>();
 /** By the event's id. */
 const recorded = new Map<string, Recorded>();
-/** What is being answered. */
+/** What is being answered, and for a moment longer. */
 const open = new Set<Finished>();
 /** The request that the running code serves. */
 const served = new AsyncLocalStorage<Asked>();
@@ -73,8 +79,10 @@ function callBehind(request: Asked | undefined, { requestId }: Cause): string | 
   if (request === undefined) return undefined;
   const behind = [...open].find(({ response }) => response.getHeader('X-Request-Id') === requestId);
   if (behind?.request === request) return undefined;
-  if (behind !== undefined) return `carried out by ${calledBy(request)}: ${calledBy(behind.request)}`;
-  const earlier = calls.get(requestId);
+  const isAnswered = behind === undefined || behind.response.writableEnded;
+  if (!isAnswered) return `carried out by ${calledBy(request)}: ${calledBy(behind.request)}`;
+  // Its caller may have asked again before its response is closed.
+  const earlier = behind === undefined ? calls.get(requestId) : calledBy(behind.request);
   return earlier === undefined ? undefined : `followed by ${calledBy(request)}: ${earlier}`;
 }
 
