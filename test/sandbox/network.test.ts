@@ -53,6 +53,30 @@ describe('purchases', () => {
     });
   });
 
+  test('abroad: what follows names its part of the merchant’s amount, in the smallest unit of its currency', async () => {
+    const send = (step: string, body: object) => world.send('POST', `/network/${step}`, body);
+    const yen = { merchantAmount: 3_251, merchantCurrency: 'JPY' };
+    const { authorizationId } = (await purchase({ clear: false, ...yen })).body;
+    await send('increment', { authorizationId, amountCents: 500 });
+    await send('reverse', { authorizationId, amountCents: 100 });
+    await send('clear', { authorizationId, amountCents: 1_999, final: false });
+    await send('refund', { authorizationId, amountCents: 2_000 });
+    await send('reverse', { authorizationId });
+    const charged = (kind: Parameters<typeof world.bursar.of>[0]) =>
+      world.bursar.of(kind).map(({ body }) => [body.amountCents, body.merchantAmount, body.merchantCurrency]);
+    expect(charged('increments')).toEqual([[500, 813, 'JPY']]);
+    expect(charged('clearings')).toEqual([[1_999, 3_249, 'JPY']]);
+    expect(charged('refunds')).toEqual([[2_000, 3_251, 'JPY']]);
+    expect(charged('reversals')).toEqual([
+      [100, 163, 'JPY'],
+      [undefined, undefined, undefined], // All that is left: no amount in either currency.
+    ]);
+    await purchase({ merchantAmount: 18.5, merchantCurrency: 'CHF' });
+    expect(charged('clearings')[1]).toEqual([2_000, 18.5, 'CHF']);
+    await purchase();
+    expect(charged('clearings')[2]).toEqual([2_000, undefined, undefined]);
+  });
+
   test('a partial approval clears its part; a terminal that does not take it has it reversed', async () => {
     const partial = { status: 200, body: { decision: 'partial', approvedCents: 500 } };
     world.bursar.answering = only('authorizations', partial);
@@ -114,6 +138,9 @@ describe('purchases', () => {
     ['nothing', { amountCents: 0 }, 400],
     ['an amount to verify', { kind: 'verification' }, 400],
     ['an unknown field', { colour: 'red' }, 400],
+    ['a foreign amount without its currency', { merchantAmount: 18.5 }, 400],
+    ['a foreign currency without its amount', { merchantCurrency: 'CHF' }, 400],
+    ['a foreign amount of five decimals', { merchantAmount: 1.00001, merchantCurrency: 'CHF' }, 400],
   ])('%s is refused and nothing is sent', async (_what, fields, status) => {
     const answer = await purchase(fields);
     expect(answer).toMatchObject({ status, body: { error: expect.any(String) } });

@@ -130,9 +130,11 @@ begin
     insert into transitions values ('transaction', v_message ->> 'transactionId', v_message ->> 'causeId', v_from,
       p -> 'transaction' ->> 'status', (v_message ->> 'at')::timestamptz);
   end if;
-  insert into transaction_events (transaction_id, kind, adapter, network_id, amount_cents, request_id, at)
+  insert into transaction_events (transaction_id, kind, adapter, network_id, amount_cents, merchant_amount,
+      merchant_currency, request_id, at)
     values (v_message ->> 'transactionId', 'authorization', v_message ->> 'adapter', v_message ->> 'id',
-      (p -> 'transaction' ->> 'approved_cents')::bigint, v_message ->> 'requestId', (v_message ->> 'at')::timestamptz);
+      (p -> 'transaction' ->> 'approved_cents')::bigint, (p -> 'transaction' ->> 'merchant_amount')::numeric,
+      p -> 'transaction' ->> 'merchant_currency', v_message ->> 'requestId', (v_message ->> 'at')::timestamptz);
   insert into decisions (transaction_id, owner_id, agent_id, card_id, intent_id, outcome, rule, reason, policy_id,
       policy_version, facts, trace, at)
     select transaction_id, owner_id, agent_id, card_id, intent_id, outcome, rule, reason, policy_id, policy_version,

@@ -7,7 +7,7 @@
    A caller whom that has ended asks again and says that nothing `waits`: then accounts are tried too, and what would have
    to begin a count or an account is left, since a row that another transaction has not committed cannot be tried.
    `p`: {waits, items: [{n, adapter, id, cardRef, requestHash, transactionId, causeId, requestId, at, answer, status,
-   approvedCents, holdCents, ownerId, fundingSource, expected: null or {agentId, revision, agentVersion, cardId,
+   approvedCents, merchantAmount, merchantCurrency, holdCents, ownerId, fundingSource, expected: null or {agentId, revision, agentVersion, cardId,
    cardVersion, policyId, policyVersion}, intent: null or that of apply_authorization}], transactions, decisions, events,
    audits, journals}; an event and an audit row name their item's transaction as `of`. */
 create or replace function apply_authorizations(p jsonb) returns boolean[] language plpgsql
@@ -142,10 +142,12 @@ begin
     select 'transaction', i."transactionId", i."causeId", null, i.status, i.at
     from jsonb_to_recordset(p -> 'items') as i (n int, "transactionId" text, "causeId" text, status text, at timestamptz)
     where i.n = any (v_fresh);
-  insert into transaction_events (transaction_id, kind, adapter, network_id, amount_cents, request_id, at)
-    select i."transactionId", 'authorization', i.adapter, i.id, i."approvedCents", i."requestId", i.at
+  insert into transaction_events (transaction_id, kind, adapter, network_id, amount_cents, merchant_amount,
+      merchant_currency, request_id, at)
+    select i."transactionId", 'authorization', i.adapter, i.id, i."approvedCents", i."merchantAmount",
+      i."merchantCurrency", i."requestId", i.at
     from jsonb_to_recordset(p -> 'items') as i (n int, adapter text, id text, "transactionId" text, "approvedCents" bigint,
-      "requestId" text, at timestamptz)
+      "merchantAmount" numeric, "merchantCurrency" text, "requestId" text, at timestamptz)
     where i.n = any (v_fresh) order by i.n;
   insert into decisions (transaction_id, owner_id, agent_id, card_id, intent_id, outcome, rule, reason, policy_id,
       policy_version, facts, trace, at)

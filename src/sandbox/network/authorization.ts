@@ -10,10 +10,11 @@ import { Refusal } from '../answer.ts';
 import type { Store } from '../store.ts';
 import { type Merchant, newReference, parsedJson, sha256 } from '../wire.ts';
 import type { BursarApi, NetworkAnswer } from './bursar-api.ts';
+import { chargedAbroad, type ForeignCharge } from './foreign-charge.ts';
 import type { Outgoing } from './outgoing.ts';
 import { type StandIn, standInRule } from './stand-in.ts';
 
-export type AuthorizationOrder = {
+export type AuthorizationOrder = ForeignCharge & {
   cardRef: string;
   token?: string | undefined;
   amountCents: number;
@@ -21,8 +22,6 @@ export type AuthorizationOrder = {
   kind: 'purchase' | 'verification';
   partialSupported: boolean;
   recurring: boolean;
-  merchantAmount?: number | undefined;
-  merchantCurrency?: string | undefined;
   expiresAt?: string | undefined;
   /** The request by Bursar, which the answer repeats. */
   simulation?: string | undefined;
@@ -146,7 +145,8 @@ export function createAuthorizations({
     before();
     if (!clears) return;
     const { cardRef, merchant } = body;
-    const clearing = { cardRef, amountCents: decision.approvedCents, final: true, merchant };
+    const { approvedCents: amountCents } = decision;
+    const clearing = { cardRef, amountCents, ...chargedAbroad(body, amountCents), final: true, merchant };
     outgoing.enqueue('clearings', row.id, clearing, clearsAfterMs(merchant.id));
   }
 

@@ -7,12 +7,13 @@
 import { Refusal } from '../answer.ts';
 import type { Store } from '../store.ts';
 import { newReference } from '../wire.ts';
-import { type Authorizations, readDecision } from './authorization.ts';
+import { type AuthorizationBody, type Authorizations, readDecision } from './authorization.ts';
 import type { BursarApi } from './bursar-api.ts';
+import { chargedAbroad, type ForeignCharge } from './foreign-charge.ts';
 import type { Outgoing } from './outgoing.ts';
 import { standInRule } from './stand-in.ts';
 
-type IncrementBody = {
+type IncrementBody = ForeignCharge & {
   readonly id: string;
   readonly authorizationId: string;
   readonly cardRef: string;
@@ -52,7 +53,9 @@ export function createIncrements({ store, bursar, authorizations, outgoing, deci
     }
     const id = newReference('inc');
     const sentAt = new Date().toISOString();
-    const body: IncrementBody = { id, authorizationId, cardRef: row.card_ref, ...order, currency: 'EUR', sentAt };
+    const charged = chargedAbroad(JSON.parse(row.body) as AuthorizationBody, order.amountCents);
+    const about = { id, authorizationId, cardRef: row.card_ref };
+    const body: IncrementBody = { ...about, ...order, ...charged, currency: 'EUR', sentAt };
     store.run(
       `INSERT INTO increments (id, authorization_id, body, state) VALUES (?, ?, ?, 'sent')`,
       id,
@@ -85,7 +88,9 @@ export function createIncrements({ store, bursar, authorizations, outgoing, deci
       );
       if (!isLate || decision.approvedCents === 0) return;
       const { authorizationId, cardRef } = body;
-      outgoing.enqueue('reversals', authorizationId, { cardRef, amountCents: decision.approvedCents });
+      const { approvedCents: amountCents } = decision;
+      const charged = chargedAbroad(JSON.parse(authorizations.find(authorizationId).body) as AuthorizationBody, amountCents);
+      outgoing.enqueue('reversals', authorizationId, { cardRef, amountCents, ...charged });
     });
     return true;
   }

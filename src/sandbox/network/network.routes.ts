@@ -11,6 +11,7 @@ import { findShop } from '../shops/shop-catalog.ts';
 import type { Store } from '../store.ts';
 import { instant, largestAmountCents, type Merchant, merchantFields, positiveCents, reference } from '../wire.ts';
 import type { AuthorizationRow, Authorizations } from './authorization.ts';
+import { foreignCharge } from './foreign-charge.ts';
 import type { IncrementRow, Increments } from './increments.ts';
 import type { MessageRow, Outgoing } from './outgoing.ts';
 import type { Settlement } from './settlement.ts';
@@ -33,8 +34,7 @@ const Purchase = z
     kind: z.enum(['purchase', 'verification']).default('purchase'),
     partialSupported: z.boolean().default(false),
     recurring: z.boolean().default(false),
-    merchantAmount: z.number().positive().optional(),
-    merchantCurrency: z.string().length(3).optional(),
+    ...foreignCharge,
     expiresAt: instant.optional(),
     simulation: reference.optional(),
   })
@@ -46,7 +46,14 @@ const Purchase = z
   .refine((body) => (body.amountCents === 0) === (body.kind === 'verification'), {
     path: ['amountCents'],
     message: 'must be 0 for a verification and more than 0 for a purchase',
-  });
+  })
+  .refine(
+    ({ merchantAmount, merchantCurrency }) => (merchantAmount === undefined) === (merchantCurrency === undefined),
+    {
+      path: ['merchantCurrency'],
+      message: 'goes together with merchantAmount: send both or neither',
+    },
+  );
 const Clear = z.strictObject({
   authorizationId: reference,
   amountCents: positiveCents.optional(),

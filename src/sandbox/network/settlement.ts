@@ -6,6 +6,7 @@
 import { Refusal } from '../answer.ts';
 import type { Store } from '../store.ts';
 import type { AuthorizationBody, AuthorizationRow, Authorizations } from './authorization.ts';
+import { chargedAbroad } from './foreign-charge.ts';
 import type { Outgoing } from './outgoing.ts';
 
 export function createSettlement(store: Store, authorizations: Authorizations, outgoing: Outgoing) {
@@ -25,8 +26,10 @@ export function createSettlement(store: Store, authorizations: Authorizations, o
         if (amountCents <= 0)
           throw new Refusal(409, `nothing is left to clear of ${id}: name amountCents to over-clear`);
         store.run('UPDATE authorizations SET cleared_cents = cleared_cents + ? WHERE id = ?', amountCents, id);
-        const { cardRef, merchant } = JSON.parse(row.body) as AuthorizationBody;
-        return outgoing.enqueue('clearings', id, { cardRef, amountCents, final: order.final, merchant });
+        const body = JSON.parse(row.body) as AuthorizationBody;
+        const { cardRef, merchant } = body;
+        const charged = chargedAbroad(body, amountCents);
+        return outgoing.enqueue('clearings', id, { cardRef, amountCents, ...charged, final: order.final, merchant });
       });
     },
 
@@ -36,8 +39,9 @@ export function createSettlement(store: Store, authorizations: Authorizations, o
         const row = approved(id);
         const amountCents = order.amountCents ?? row.cleared_cents;
         if (amountCents <= 0) throw new Refusal(409, `nothing was cleared of ${id}: name amountCents`);
-        const { cardRef, merchant } = JSON.parse(row.body) as AuthorizationBody;
-        return outgoing.enqueue('refunds', id, { cardRef, amountCents, merchant });
+        const body = JSON.parse(row.body) as AuthorizationBody;
+        const { cardRef, merchant } = body;
+        return outgoing.enqueue('refunds', id, { cardRef, amountCents, ...chargedAbroad(body, amountCents), merchant });
       });
     },
 
@@ -54,7 +58,9 @@ export function createSettlement(store: Store, authorizations: Authorizations, o
           amountCents ?? row.approved_cents,
           id,
         );
-        return outgoing.enqueue('reversals', id, { cardRef: row.card_ref, ...(isWhole ? {} : { amountCents }) });
+        const body = JSON.parse(row.body) as AuthorizationBody;
+        const part = isWhole ? {} : { amountCents, ...chargedAbroad(body, amountCents) };
+        return outgoing.enqueue('reversals', id, { cardRef: row.card_ref, ...part });
       });
     },
   };

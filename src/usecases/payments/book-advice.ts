@@ -21,7 +21,7 @@ import {
 import type { Misfit } from '../../domains/payments/network/received-message.ts';
 import { alertAbout, approvedByNetwork, changeOf } from '../../domains/payments/transactions/booking.changes.ts';
 import { matchMeant } from '../../domains/payments/transactions/booking.others.service.ts';
-import { post } from '../../domains/payments/transactions/booking.posting.service.ts';
+import { post, sourceOf } from '../../domains/payments/transactions/booking.posting.service.ts';
 import { insertEvent } from '../../domains/payments/transactions/booking.row.service.ts';
 import { fundingSourceOf } from '../../domains/payments/transactions/funding-source.rules.ts';
 import { lockPayment } from '../../domains/payments/transactions/payment-lock.service.ts';
@@ -82,7 +82,7 @@ async function decide(tx: Tx, deps: AuthorizeCardDeps, received: Advice): Promis
   );
   if (transactionId === null) return null;
   const row = await lockTransaction(tx, transactionId);
-  const source = { adapter, id: message.id };
+  const source = sourceOf(adapter, { ...message.authorization, id: message.id });
   await insertEvent(tx, row, { kind: 'advice', source, amountCents: approvedCents, isFinal: null }, cause);
   const signals = [
     'approved_by_network',
@@ -99,7 +99,7 @@ async function bookOnAnswered(tx: Tx, { message, adapter, cause: own, authorizat
   if (found === null) return null;
   const row = await lockPayment(tx, found.id);
   const cause = causedBy(own, row);
-  const source = { adapter, id: message.id };
+  const source = sourceOf(adapter, { ...message.authorization, id: message.id });
   await insertEvent(tx, row, { kind: 'advice', source, amountCents: message.approvedCents, isFinal: null }, own);
   // The advice is about the authorization; what was approved on top of it stays.
   const approvedCents = add(message.approvedCents, await incrementedCents(tx, row.id));

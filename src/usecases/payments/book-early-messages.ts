@@ -8,6 +8,7 @@ import type { EarlyMessage } from '../../domains/payments/network/authorization-
 import { clearingMessage, refundMessage, reversalMessage } from '../../domains/payments/network/network.contract.ts';
 import { networkCauseId } from '../../domains/payments/network/network.routes.ts';
 import { messageBooked, messageMisfits } from '../../domains/payments/network/network-message.service.ts';
+import { sourceOf } from '../../domains/payments/transactions/booking.posting.service.ts';
 import { bookClearing, bookReversal } from '../../domains/payments/transactions/booking.service.ts';
 import { lockPayment } from '../../domains/payments/transactions/payment-lock.service.ts';
 import { bookRefund } from '../../domains/payments/transactions/refund.service.ts';
@@ -32,20 +33,24 @@ export async function bookEarlyMessages(
       continue;
     }
     const row = await lockPayment(tx, transactionId);
-    const source = { adapter, id };
     const causeId = networkCauseId(adapter, kind, id);
     const causedByIt = { ...cause, causeId, requestId: requestId ?? cause.requestId };
     if (kind === 'clearing') {
-      const { amountCents, final: isFinal } = clearingMessage.parse(body);
+      const clearing = clearingMessage.parse(body);
+      const { amountCents, final: isFinal } = clearing;
+      const source = sourceOf(adapter, clearing);
       await bookClearing(tx, row, { source, amountCents, isFinal }, causedByIt, cardWasUsed);
     } else if (kind === 'refund') {
-      const { amountCents, merchant } = refundMessage.parse(body);
-      const refund = await bookRefund(tx, { source, amountCents, merchant, of: row }, causedByIt);
-      await messageBooked(tx, { adapter, id, kind }, refund.id);
+      const refund = refundMessage.parse(body);
+      const { amountCents, merchant } = refund;
+      const source = sourceOf(adapter, refund);
+      const booked = await bookRefund(tx, { source, amountCents, merchant, of: row }, causedByIt);
+      await messageBooked(tx, { adapter, id, kind }, booked.id);
       continue;
     } else {
-      const { amountCents } = reversalMessage.parse(body);
-      await bookReversal(tx, row, { source, amountCents }, causedByIt, cardWasUsed);
+      const reversal = reversalMessage.parse(body);
+      const source = sourceOf(adapter, reversal);
+      await bookReversal(tx, row, { source, amountCents: reversal.amountCents }, causedByIt, cardWasUsed);
     }
     await messageBooked(tx, { adapter, id, kind }, transactionId);
   }

@@ -16,6 +16,7 @@ import {
   messageBooked,
   messageMisfits,
 } from '../../domains/payments/network/network-message.service.ts';
+import { sourceOf } from '../../domains/payments/transactions/booking.posting.service.ts';
 import { bookRefund } from '../../domains/payments/transactions/refund.service.ts';
 import type { Cause } from '../../platform/cause.ts';
 import { forEachCollectingErrors } from './for-each-collecting-errors.ts';
@@ -59,7 +60,8 @@ async function book(tx: Tx, { adapter, id, authorizationId, cardRef }: Orphan, a
     // It was declined as of a card that is not known, and another card's refund does not fit it.
     return messageMisfits(tx, { adapter, id, kind: 'refund' }, 'other_card');
   }
-  const { amountCents, merchant } = refundMessage.parse(refund.body);
+  const message = refundMessage.parse(refund.body);
+  const { amountCents, merchant } = message;
   const cause: Cause = {
     causeId: networkCauseId(adapter, 'refund', id),
     requestId: refund.requestId ?? `orphan/${id}`,
@@ -67,6 +69,6 @@ async function book(tx: Tx, { adapter, id, authorizationId, cardRef }: Orphan, a
     at,
   };
   const of = await lockedHolder(tx, holder);
-  const row = await bookRefund(tx, { source: { adapter, id }, amountCents, merchant, of }, cause);
+  const row = await bookRefund(tx, { source: sourceOf(adapter, message), amountCents, merchant, of }, cause);
   await messageBooked(tx, { adapter, id, kind: 'refund' }, row.id);
 }

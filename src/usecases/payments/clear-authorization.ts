@@ -15,6 +15,7 @@ import {
   misfitRefusal,
 } from '../../domains/payments/network/network-message.service.ts';
 import type { Misfit, Received } from '../../domains/payments/network/received-message.ts';
+import { sourceOf } from '../../domains/payments/transactions/booking.posting.service.ts';
 import { bookClearing } from '../../domains/payments/transactions/booking.service.ts';
 import { lockPayment } from '../../domains/payments/transactions/payment-lock.service.ts';
 import { findByAuthorization } from '../../domains/payments/transactions/transaction.queries.ts';
@@ -62,7 +63,7 @@ async function clear(tx: Tx, received: Clearing): Promise<Cleared> {
   const row = await lockPayment(tx, found.id);
   const answer = { transactionId: row.id };
   await keepMessage(tx, received, { kind: 'clearing', transactionId: row.id, answer });
-  const source = { adapter, id: message.id };
+  const source = sourceOf(adapter, message);
   await bookClearing(tx, row, { source, amountCents: message.amountCents, isFinal: message.final }, cause, cardWasUsed);
   return { answer, isSuspended: false };
 }

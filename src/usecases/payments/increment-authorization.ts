@@ -28,7 +28,7 @@ import {
 } from '../../domains/payments/network/network-message.service.ts';
 import type { Misfit, Received } from '../../domains/payments/network/received-message.ts';
 import { changeOf } from '../../domains/payments/transactions/booking.changes.ts';
-import { post } from '../../domains/payments/transactions/booking.posting.service.ts';
+import { post, type Source, sourceOf } from '../../domains/payments/transactions/booking.posting.service.ts';
 import { insertEvent } from '../../domains/payments/transactions/booking.row.service.ts';
 import { fundingSourceOf } from '../../domains/payments/transactions/funding-source.rules.ts';
 import type { TransactionRow } from '../../domains/payments/transactions/transaction.entity.ts';
@@ -104,7 +104,7 @@ async function decide(
   await keepMessage(tx, received, { kind: 'increment', transactionId: row.id, answer });
   const { facts } = loaded;
   await keepIncrementDecision(tx, { row, message, facts, counters: soFar.counters, availableCents, decision }, cause);
-  const source = { adapter, id: message.id };
+  const source = sourceOf(adapter, message);
   await insertEvent(tx, row, { kind: 'increment', source, amountCents: approvedCents, isFinal: null }, own);
   if (approvedCents > 0) await hold(tx, row, { approvedCents, message, source }, received);
   const details = { increment: message.id, outcome, rule, askedCents: message.amountCents, approvedCents };
@@ -115,7 +115,7 @@ async function decide(
 type Granted = {
   readonly approvedCents: number;
   readonly message: IncrementMessage;
-  readonly source: { readonly adapter: string; readonly id: string };
+  readonly source: Source;
 };
 
 async function hold(

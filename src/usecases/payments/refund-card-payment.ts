@@ -15,6 +15,7 @@ import {
   misfitRefusal,
 } from '../../domains/payments/network/network-message.service.ts';
 import type { Misfit, Received } from '../../domains/payments/network/received-message.ts';
+import { sourceOf } from '../../domains/payments/transactions/booking.posting.service.ts';
 import { lockPayment, lockSpending } from '../../domains/payments/transactions/payment-lock.service.ts';
 import { bookRefund, type CardHolder } from '../../domains/payments/transactions/refund.service.ts';
 import type { TransactionRow } from '../../domains/payments/transactions/transaction.entity.ts';
@@ -74,8 +75,8 @@ async function refund(tx: Tx, received: Refund): Promise<Refunded> {
 
 async function book(tx: Tx, received: Refund, of: TransactionRow | CardHolder): Promise<Refunded> {
   const { adapter, message, cause } = received;
-  const { id, amountCents, merchant } = message;
-  const row = await bookRefund(tx, { source: { adapter, id }, amountCents, merchant, of }, cause);
+  const { amountCents, merchant } = message;
+  const row = await bookRefund(tx, { source: sourceOf(adapter, message), amountCents, merchant, of }, cause);
   const answer = { transactionId: row.id };
   await keepMessage(tx, received, { kind: 'refund', transactionId: row.id, answer });
   return { answer, isSuspended: false };

@@ -13,6 +13,7 @@ import {
   misfitRefusal,
 } from '../../domains/payments/network/network-message.service.ts';
 import type { Misfit, Received } from '../../domains/payments/network/received-message.ts';
+import { sourceOf } from '../../domains/payments/transactions/booking.posting.service.ts';
 import { bookReversal } from '../../domains/payments/transactions/booking.service.ts';
 import { lockPayment } from '../../domains/payments/transactions/payment-lock.service.ts';
 import { findByAuthorization } from '../../domains/payments/transactions/transaction.queries.ts';
@@ -57,12 +58,7 @@ async function reverse(tx: Tx, received: Reversal): Promise<Reversed> {
   const row = await lockPayment(tx, found.id);
   const answer = { transactionId: row.id };
   await keepMessage(tx, received, { kind: 'reversal', transactionId: row.id, answer });
-  await bookReversal(
-    tx,
-    row,
-    { source: { adapter, id: message.id }, amountCents: message.amountCents },
-    cause,
-    cardWasUsed,
-  );
+  const source = sourceOf(adapter, message);
+  await bookReversal(tx, row, { source, amountCents: message.amountCents }, cause, cardWasUsed);
   return { answer };
 }

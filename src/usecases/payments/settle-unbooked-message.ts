@@ -15,6 +15,7 @@ import {
   type MisfitMessage,
   settleMisfit,
 } from '../../domains/payments/network/unbooked-message.service.ts';
+import { sourceOf } from '../../domains/payments/transactions/booking.posting.service.ts';
 import { bookClearing, bookReversal } from '../../domains/payments/transactions/booking.service.ts';
 import { lockPayment } from '../../domains/payments/transactions/payment-lock.service.ts';
 import { bookRefund } from '../../domains/payments/transactions/refund.service.ts';
@@ -108,21 +109,22 @@ async function book(
   { row, amountCents }: Booking,
   cause: Cause,
 ): Promise<Pick<TransactionRow, 'id' | 'ownerId' | 'agentId'>> {
-  const source = { adapter, id };
   if (kind === 'refund') {
-    const { merchant } = refundMessage.parse(body);
+    const refund = refundMessage.parse(body);
     const holder = row === undefined ? await holderOf.first(tx, { cardRef }) : null;
     if (row === undefined && holder === null)
       throw new DomainError('invalid_state', `the refund ${id} cannot be assigned: its card is not known`);
     const of = row ?? (await lockedHolder(tx, holder as NonNullable<typeof holder>));
-    return bookRefund(tx, { source, amountCents: amountCents ?? 0, merchant, of }, cause);
+    const { merchant } = refund;
+    return bookRefund(tx, { source: sourceOf(adapter, refund), amountCents: amountCents ?? 0, merchant, of }, cause);
   }
   assert(row !== undefined, 'clearings and reversals name their authorization');
   if (kind === 'clearing') {
-    const { final: isFinal } = clearingMessage.parse(body);
-    await bookClearing(tx, row, { source, amountCents: amountCents ?? 0, isFinal }, cause, cardWasUsed);
+    const clearing = clearingMessage.parse(body);
+    const booked = { source: sourceOf(adapter, clearing), amountCents: amountCents ?? 0, isFinal: clearing.final };
+    await bookClearing(tx, row, booked, cause, cardWasUsed);
   } else {
-    reversalMessage.parse(body);
+    const source = sourceOf(adapter, reversalMessage.parse(body));
     await bookReversal(tx, row, { source, amountCents }, cause, cardWasUsed);
   }
   return row;

@@ -80,7 +80,9 @@ test('in another currency it needs its amount in euros, and completes its intent
     'authorizations',
     network.authorizationOf(payer, { id: `auth_${payer.agentId}` }),
   );
-  const { id } = await strangeClearing(payer, `auth_${payer.agentId}`, { cardRef: payer.cardRef, currency: 'USD' });
+  const { id } = await strangeClearing(payer, `auth_${payer.agentId}`, {
+    ...{ cardRef: payer.cardRef, currency: 'USD', merchantAmount: 12.5, merchantCurrency: 'USD' },
+  });
   expect(await bursar('assign', `clearing/${id}`, 'the bank’s rate')).toEqual({
     ...{ code: 1, said: `the clearing ${id} is in USD: name its amount in euros\n` },
   });
@@ -95,6 +97,11 @@ test('in another currency it needs its amount in euros, and completes its intent
     body.transactionId,
   ]);
   expect(row).toEqual({ status: 'completed', cleared: 1_163 });
+  const [event] = await world.sql(
+    `select merchant_amount::float8 as amount, merchant_currency as currency from transaction_events where network_id = $1`,
+    [id],
+  );
+  expect(event).toEqual({ amount: 12.5, currency: 'USD' });
   const [intent] = await world.sql('select status from intents where id = $1', [intentId]);
   expect(intent).toEqual({ status: 'completed' });
 });

@@ -45,6 +45,8 @@ const documentOf = (writings: readonly Writing[]) => ({
     ...message,
     status: transaction.status,
     approvedCents: transaction.approved_cents,
+    merchantAmount: transaction.merchant_amount,
+    merchantCurrency: transaction.merchant_currency,
     holdCents: transaction.held_cents,
     ownerId: transaction.owner_id,
     fundingSource: transaction.funding_source,

@@ -6,6 +6,7 @@
 import * as z from 'zod';
 import { defineArea } from '../../../http/route.ts';
 import { cleanText, mcc, text } from '../../../http/schemas.ts';
+import type { MerchantCharge } from './received-message.ts';
 
 const reference = z.string().regex(/^[A-Za-z0-9_.:-]{1,128}$/, 'must have 1 to 128 characters of A-Z a-z 0-9 _ . : -');
 const amountCents = z.int().min(0).max(99_999_999_999);
@@ -14,6 +15,33 @@ const currencyCode = z.string().regex(/^[A-Z]{3}$/, 'must be an ISO 4217 code of
 const currency = currencyCode
   .optional()
   .meta({ description: 'absent: EUR; in any other currency the message is kept, not booked, and answered 409' });
+/** As many digits as a number of JSON keeps exactly; four decimals are the most of any currency in ISO 4217. */
+const merchantAmount = z
+  .number()
+  .refine(isAmount, 'must be an amount, not negative, of at most 15 digits, at most four of them decimals')
+  .optional()
+  .meta({
+    minimum: 0,
+    description:
+      'what the merchant charges, asks for or gives back, in units (not cents) of `merchantCurrency`; at most 15 digits, at most four of them decimals. Kept and shown, never converted: the cents are what is billed, and may follow another rate in each message',
+  });
+const charged = {
+  merchantAmount,
+  merchantCurrency: currencyCode
+    .optional()
+    .meta({ description: 'ISO 4217; sent together with `merchantAmount`, or not at all' }),
+};
+function isAmount(amount: number): boolean {
+  const digits = String(amount);
+  return /^\d+(\.\d{1,4})?$/.test(digits) && digits.replace('.', '').length <= 15;
+}
+
+const namesBothOrNeither = ({ merchantAmount, merchantCurrency }: MerchantCharge): boolean =>
+  (merchantAmount === undefined) === (merchantCurrency === undefined);
+const bothOrNeither = {
+  path: ['merchantCurrency'],
+  message: 'goes together with merchantAmount: send both or neither',
+};
 const at = z.iso.datetime({ offset: true });
 const merchant = z.object({
   id: text(128),
@@ -30,8 +58,7 @@ export const authorizationMessage = z
     token: text(256).optional().meta({ description: 'the payment token, where one was used' }),
     amountCents,
     currency: z.literal('EUR'),
-    merchantAmount: z.number().positive().optional(),
-    merchantCurrency: currencyCode.optional(),
+    ...charged,
     merchant,
     kind: z.enum(['purchase', 'verification']).default('purchase'),
     partialSupported: z.boolean().default(false),
@@ -43,47 +70,60 @@ export const authorizationMessage = z
   .refine(({ kind, amountCents }) => (kind === 'verification') === (amountCents === 0), {
     path: ['amountCents'],
     message: 'must be 0 for a verification and more than 0 for a purchase',
-  });
+  })
+  .refine(namesBothOrNeither, bothOrNeither);
 
-export const incrementMessage = z.object({
-  id: reference,
-  authorizationId: reference,
-  cardRef: reference,
-  amountCents: z.int().min(1).max(99_999_999_999).meta({ description: 'by how much the hold is to grow' }),
-  currency: currencyCode.optional().meta({ description: 'absent: EUR; any other currency is declined' }),
-  partialSupported: z.boolean().default(false),
-  expiresAt: at.optional(),
-  sentAt: at.optional(),
-});
+export const incrementMessage = z
+  .object({
+    id: reference,
+    authorizationId: reference,
+    cardRef: reference,
+    amountCents: z.int().min(1).max(99_999_999_999).meta({ description: 'by how much the hold is to grow' }),
+    currency: currencyCode.optional().meta({ description: 'absent: EUR; any other currency is declined' }),
+    ...charged,
+    partialSupported: z.boolean().default(false),
+    expiresAt: at.optional(),
+    sentAt: at.optional(),
+  })
+  .refine(namesBothOrNeither, bothOrNeither);
 
-export const clearingMessage = z.object({
-  id: reference,
-  authorizationId: reference,
-  cardRef: reference,
-  amountCents,
-  currency,
-  final: z.boolean(),
-  merchant: merchant.optional(),
-  clearedAt: at.optional(),
-});
+export const clearingMessage = z
+  .object({
+    id: reference,
+    authorizationId: reference,
+    cardRef: reference,
+    amountCents,
+    currency,
+    ...charged,
+    final: z.boolean(),
+    merchant: merchant.optional(),
+    clearedAt: at.optional(),
+  })
+  .refine(namesBothOrNeither, bothOrNeither);
 
-export const reversalMessage = z.object({
-  id: reference,
-  authorizationId: reference,
-  cardRef: reference,
-  amountCents: z.int().min(1).max(99_999_999_999).optional().meta({ description: 'absent: all that is left' }),
-  currency,
-});
+export const reversalMessage = z
+  .object({
+    id: reference,
+    authorizationId: reference,
+    cardRef: reference,
+    amountCents: z.int().min(1).max(99_999_999_999).optional().meta({ description: 'absent: all that is left' }),
+    currency,
+    ...charged,
+  })
+  .refine(namesBothOrNeither, bothOrNeither);
 
-export const refundMessage = z.object({
-  id: reference,
-  authorizationId: reference.optional().meta({ description: 'absent: the network does not say what it gives back' }),
-  cardRef: reference,
-  amountCents: z.int().min(1).max(99_999_999_999),
-  currency,
-  merchant: merchant.optional(),
-  refundedAt: at.optional(),
-});
+export const refundMessage = z
+  .object({
+    id: reference,
+    authorizationId: reference.optional().meta({ description: 'absent: the network does not say what it gives back' }),
+    cardRef: reference,
+    amountCents: z.int().min(1).max(99_999_999_999),
+    currency,
+    ...charged,
+    merchant: merchant.optional(),
+    refundedAt: at.optional(),
+  })
+  .refine(namesBothOrNeither, bothOrNeither);
 
 export const adviceMessage = z
   .object({

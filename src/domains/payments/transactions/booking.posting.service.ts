@@ -21,11 +21,19 @@ import {
   walletToReturnTo,
 } from '../../treasury/index.ts';
 import { available, held } from '../../treasury/ledger/account.rules.ts';
+import type { MerchantCharge } from '../network/received-message.ts';
 import { fundingSourceOf } from './funding-source.rules.ts';
 import type { TransactionRow } from './transaction.entity.ts';
 
 /** The network's message, or the sweeper's own reason; `id` is unique per adapter. */
-export type Source = { readonly adapter: string; readonly id: string };
+export type Source = MerchantCharge & { readonly adapter: string; readonly id: string };
+
+export const sourceOf = (
+  adapter: string,
+  { id, merchantAmount, merchantCurrency }: Omit<Source, 'adapter'>,
+): Source => ({
+  ...{ adapter, id, merchantAmount, merchantCurrency },
+});
 
 /** `by`: the kind of message, where it is not that of the journal. */
 type Journal = { kind: JournalKind; by?: string; source: Source; postings: readonly Posting[] };

@@ -41,9 +41,10 @@ export async function insertEvents(tx: Tx, events: readonly OfTransaction[]): Pr
   if (events.length === 0) return;
   await runSql(
     tx,
-    `insert into transaction_events (transaction_id, kind, adapter, network_id, amount_cents, is_final, at, request_id)
-     select e.* from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::boolean[],
-       $7::timestamptz[], $8::text[]) as e (transaction_id, kind, adapter, network_id, amount_cents, is_final, at, request_id)`,
+    `insert into transaction_events (transaction_id, kind, adapter, network_id, amount_cents, is_final, at, request_id,
+       merchant_amount, merchant_currency)
+     select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::boolean[],
+       $7::timestamptz[], $8::text[], $9::numeric[], $10::text[])`,
     [
       events.map(({ row }) => row.id),
       events.map(({ kind }) => kind),
@@ -53,6 +54,8 @@ export async function insertEvents(tx: Tx, events: readonly OfTransaction[]): Pr
       events.map(({ isFinal }) => isFinal),
       events.map(({ message }) => message.at),
       events.map(({ message }) => message.requestId),
+      events.map(({ source }) => source.merchantAmount ?? null),
+      events.map(({ source }) => source.merchantCurrency ?? null),
     ],
   );
 }

@@ -87,6 +87,8 @@ function refundOf(
     merchant: merchant?.name ?? original?.merchant ?? null,
     merchantMcc: merchant?.mcc ?? original?.merchantMcc ?? null,
     merchantCountry: merchant?.country ?? original?.merchantCountry ?? null,
+    merchantAmount: source.merchantAmount ?? null,
+    merchantCurrency: source.merchantCurrency ?? null,
     originalTransactionId: original?.id ?? null,
     issuerSettlementId: source.id,
     completedAt: at,

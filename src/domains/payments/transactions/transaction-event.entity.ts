@@ -16,6 +16,9 @@ export const TransactionEventSchema = defineEntity({
     isFinal: p.boolean().nullable(),
     at: p.datetime(),
     requestId: p.text().nullable(),
+    /** What the merchant charged by this message, in its own currency. */
+    merchantAmount: p.decimal('number').nullable(),
+    merchantCurrency: p.text().nullable(),
   },
 });
 

@@ -28,6 +28,11 @@ const transactionEventOut = z
     networkId: z.string().nullable(),
     requestId: z.string().nullable().meta({ description: '`X-Request-Id` of the network’s own message' }),
     amountEuros: eurosOut,
+    merchantAmount: z.number().nullable().meta({
+      description:
+        'what the merchant charged, asked for or gave back by this message, in units of `merchantCurrency`, as the network sent it; null where it named no amount',
+    }),
+    merchantCurrency: z.string().nullable().meta({ description: 'ISO 4217; null where the network named no amount' }),
     final: z.boolean().nullable(),
     at: instantOut,
   })
@@ -51,7 +56,7 @@ export const transactionOut = z
     merchantCountry: z.string().nullable(),
     merchantAmount: z.number().nullable().meta({
       description:
-        'what the merchant charged, in units of `merchantCurrency`, as the network sent it; null where it named none',
+        'what the merchant charged by the authorization, in units of `merchantCurrency`, as the network sent it; null where it named none. What clearings and other messages charged is in `events`; a refund has its own',
     }),
     merchantCurrency: z
       .string()

@@ -18,7 +18,8 @@ export type PublishedTransaction = PublishedFields & { readonly events: string }
 
 /** The events as one text: columns, or JSON, would cost the reader of a page more than all other fields. */
 const events = sql<string>`coalesce((
-    select string_agg(concat_ws(' ', kind, amount_cents, coalesce(is_final::text, ''), at, coalesce(network_id, ''), request_id), E'\\n')
+    select string_agg(concat_ws(' ', kind, amount_cents, coalesce(is_final::text, ''), at, coalesce(merchant_amount::text, ''),
+      coalesce(merchant_currency, ''), coalesce(network_id, ''), request_id), E'\\n')
     from (select * from transaction_events where transaction_id = transactions.id order by seq) e), '')`.as('events');
 
 export const findTransaction = (tx: Tx, id: string): Promise<TransactionRow | null> =>

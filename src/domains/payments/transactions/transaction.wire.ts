@@ -107,12 +107,15 @@ const publicFields = (row: PublishedFields): Omit<TransactionWire, 'events'> =>
   });
 
 function eventWire(line: string): TransactionEventWire {
-  const [kind, amountCents, isFinal, day, time, networkId, requestId = null] = line.split(' ');
+  const [kind, amountCents, isFinal, day, time, merchantAmount, merchantCurrency, networkId, requestId = null] =
+    line.split(' ');
   return {
     kind: kind as TransactionEventWire['kind'],
     networkId: networkId === undefined || networkId === '' ? null : networkId,
     requestId,
     amountEuros: eurosFromCents(cents(Number(amountCents))),
+    merchantAmount: merchantAmount ? Number(merchantAmount) : null,
+    merchantCurrency: merchantCurrency || null,
     final: isFinal === '' ? null : isFinal === 'true',
     at: isoOf(new Date(`${day} ${time}`)),
   };
