@@ -241,8 +241,8 @@ export function paymentModel({ fundsCents, cards }: { fundsCents: number; cards:
     tellIntent(payment, change);
   }
   function bookGivenBack(payment: Payment, change: TransactionChange): void {
+    if (change.next === payment) return; // It had ended before.
     save(payment, change.next);
-    if (change.releasedCents === 0 && !change.completes && !change.isFullyReversed) return;
     tellIntent(payment, change);
   }
   function bookRefund(payment: Payment | undefined, amountCents: number): void {

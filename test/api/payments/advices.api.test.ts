@@ -15,6 +15,7 @@ import {
   balancesOf,
   brokenInvariants,
   expireIn,
+  fund,
   networkOf,
   type Payer,
 } from '../../support/payments-world.ts';
@@ -73,6 +74,85 @@ test('above the limits and the money: held is what there is, and the clearing le
   expect(await signalsOf(payer)).toEqual([['approved_by_network', 'refused_by_rules']]);
   await network.clear(payer, { authorizationId: message.id });
   expect(await balancesOf(world, payer)).toEqual({ available: 0, held: 0, receivable: 250 });
+});
+
+describe('for which there is not enough money to hold, reversed in parts', () => {
+  const underheld = async () => {
+    const payer = await aPayer(world, { fundsCents: 1_000 });
+    const message = network.authorizationOf(payer, { amountCents: 2_500 });
+    const { body } = await network.advise(message, { approvedCents: 2_500 });
+    const state = async () => {
+      const [row] = await world.sql(
+        `select status, amount_cents::int as amount, held_cents::int as held, reversed_cents::int as reversed,
+           cleared_cents::int as cleared from transactions where id = $1`,
+        [body.transactionId],
+      );
+      return row;
+    };
+    const reverse = (amountCents: number) => network.reverse(payer, { authorizationId: message.id, amountCents });
+    return { payer, authorizationId: message.id, reverse, state };
+  };
+  const pending = { status: 'pending', cleared: 0 };
+
+  test('the parts add up: what is still to come stays held, and the last part ends the payment', async () => {
+    const { payer, reverse, state } = await underheld();
+    expect(await state()).toEqual({ ...pending, amount: 2_500, held: 1_000, reversed: 0 });
+    await reverse(900);
+    expect(await state()).toEqual({ ...pending, amount: 1_600, held: 1_000, reversed: 900 });
+    await reverse(900);
+    expect(await state()).toEqual({ ...pending, amount: 700, held: 700, reversed: 1_800 });
+    expect(await balancesOf(world, payer)).toEqual({ available: 300, held: 700, receivable: 0 });
+    await reverse(700);
+    expect(await state()).toEqual({ ...pending, status: 'reversed', amount: 700, held: 0, reversed: 2_500 });
+    expect(await balancesOf(world, payer)).toEqual({ available: 1_000, held: 0, receivable: 0 });
+  });
+
+  test('each part is told, also one for which nothing was held', async () => {
+    const { payer, reverse } = await underheld();
+    await reverse(900);
+    await reverse(900);
+    const told = await world.sql(
+      `select (data ->> 'amountEuros')::float8 as amount from events
+       where agent_id = $1 and name = 'transaction.updated' order by seq`,
+      [payer.agentId],
+    );
+    expect(told).toEqual([{ amount: 16 }, { amount: 7 }]);
+  });
+
+  test.each([
+    ['all that is still to come', 700, { available: 300, held: 0, receivable: 0 }],
+    ['more than that', 1_200, { available: 0, held: 0, receivable: 200 }],
+  ])('then %s is collected: from the hold, from what is available, and owed', async (_what, amountCents, after) => {
+    const { payer, authorizationId, reverse, state } = await underheld();
+    await Promise.all([reverse(900), reverse(900)]);
+    await network.clear(payer, { authorizationId, amountCents, final: true });
+    expect(await balancesOf(world, payer)).toEqual(after);
+    expect(await state()).toMatchObject({ status: 'completed', amount: amountCents, cleared: amountCents });
+  });
+
+  test('what is collected in between counts as well, and the money that came back settles nothing twice', async () => {
+    const { payer, authorizationId, reverse, state } = await underheld();
+    await reverse(900);
+    await network.clear(payer, { authorizationId, amountCents: 1_100, final: false });
+    expect(await state()).toEqual({ status: 'pending', amount: 1_600, held: 0, reversed: 900, cleared: 1_100 });
+    expect(await balancesOf(world, payer)).toEqual({ available: 0, held: 0, receivable: 100 });
+    await reverse(499);
+    expect(await state()).toMatchObject({ status: 'pending', amount: 1_101 });
+    await reverse(1);
+    expect(await state()).toEqual({ status: 'completed', amount: 1_100, held: 0, reversed: 1_400, cleared: 1_100 });
+    expect(await balancesOf(world, payer)).toEqual({ available: 0, held: 0, receivable: 100 });
+  });
+
+  test('a larger advice later holds what is missing without what was reversed', async () => {
+    const { payer, authorizationId, reverse, state } = await underheld();
+    await reverse(900);
+    await reverse(900);
+    await fund(world, payer.owner.ownerId, `wallet:${payer.walletId}`, 5_000);
+    const message = network.authorizationOf(payer, { id: authorizationId, amountCents: 2_500 });
+    await network.advise(message, { approvedCents: 3_000 });
+    expect(await state()).toEqual({ ...pending, amount: 1_200, held: 1_200, reversed: 1_800 });
+    expect(await balancesOf(world, payer)).toEqual({ available: 4_800, held: 1_200, receivable: 0 });
+  });
 });
 
 test.each([false, true])(

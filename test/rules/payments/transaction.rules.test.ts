@@ -199,15 +199,19 @@ describe('single messages', () => {
   test('of a payment of which nothing is held, a reversal of the whole ends it and one of a part does not', () => {
     const unheld = { ...authorized(1_000), heldCents: 0 };
     expect(reverse(unheld, 1_000)).toMatchObject({ next: { status: 'reversed' }, isFullyReversed: true });
-    expect(reverse(unheld, 999)).toMatchObject({ next: unheld, releasedCents: 0, isFullyReversed: false });
+    const rest = { ...unheld, amountCents: 1, reversedCents: 999 };
+    expect(reverse(unheld, 999)).toMatchObject({ next: rest, releasedCents: 0, isFullyReversed: false });
   });
 
   test('a part of a payment that holds less than was approved leaves what is still to come in the hold', () => {
     const underheld = { ...authorized(1_000), heldCents: 400 };
-    expect(reverse(underheld, 600)).toMatchObject({ next: underheld, releasedCents: 0, isFullyReversed: false });
+    const reversed = { ...underheld, amountCents: 400, reversedCents: 600 };
+    expect(reverse(underheld, 600)).toMatchObject({ next: reversed, releasedCents: 0, isFullyReversed: false });
     expect(reverse(underheld, 601)).toMatchObject({ next: { heldCents: 399, status: 'pending' }, releasedCents: 1 });
+    expect(reverse(reversed, 1)).toMatchObject({ next: { heldCents: 399, status: 'pending' }, releasedCents: 1 });
+    expect(reverse(reversed, 400)).toMatchObject({ next: { heldCents: 0, status: 'reversed' }, releasedCents: 400 });
     const collected = clear(underheld, { amountCents: 400, isFinal: false }).next;
-    expect(reverse(collected, 599)).toMatchObject({ next: collected, completes: false });
+    expect(reverse(collected, 599)).toMatchObject({ next: { ...collected, amountCents: 401 }, completes: false });
     expect(reverse(collected, 600)).toMatchObject({ next: { status: 'completed', isFinal: true }, completes: true });
   });
 
@@ -222,6 +226,55 @@ describe('single messages', () => {
         expect(next.heldCents).toBe(Math.min(before.heldCents, toCome));
         expect(next.heldCents + releasedCents).toBe(before.heldCents);
         expect(next.status === 'pending').toBe(toCome > 0);
+      }),
+    );
+  });
+
+  test('several partial reversals are one of their sum', () => {
+    fc.assert(
+      fc.property(
+        ...[amount, amount, fc.nat(100_000)],
+        fc.array(amount, { minLength: 1, maxLength: 5 }),
+        (approvedCents, held, collected, parts) => {
+          const first = { ...authorized(approvedCents), heldCents: Math.min(held, approvedCents) };
+          const before = clear(first, { amountCents: collected, isFinal: false }).next;
+          let state = before;
+          let releasedCents = 0;
+          for (const part of parts) {
+            const change = reverse(state, part);
+            releasedCents += change.releasedCents;
+            state = change.next;
+          }
+          const once = reverse(
+            before,
+            parts.reduce((sum, part) => sum + part, 0),
+          );
+          expect([state, releasedCents]).toEqual([once.next, once.releasedCents]);
+        },
+      ),
+    );
+  });
+
+  test('how little is held changes only what is held: it is never more, and what is beyond it is owed', () => {
+    const parts = said.filter(({ kind }) => kind !== 'expire');
+    fc.assert(
+      fc.property(amount, amount, fc.array(parts, { maxLength: 8 }), (approvedCents, held, messages) => {
+        let full = authorized(approvedCents);
+        let little: TransactionState = { ...full, heldCents: Math.min(held, approvedCents) };
+        let [fromFull, fromLittle] = [0, 0];
+        for (const message of messages) {
+          const [one, other] = [hear(full, message), hear(little, message)];
+          const { heldCents, ...same } = one.next;
+          expect(other.next).toEqual({ ...same, heldCents: expect.any(Number) });
+          expect([other.completes, other.isFullyReversed]).toEqual([one.completes, one.isFullyReversed]);
+          expect(other.next.heldCents).toBeLessThanOrEqual(heldCents);
+          fromFull += one.beyondCents;
+          fromLittle += other.beyondCents;
+          [full, little] = [one.next, other.next];
+        }
+        // Each cent that was missing from the hold is at most once taken from elsewhere.
+        expect(fromLittle - fromFull).toBeGreaterThanOrEqual(0);
+        expect(fromLittle - fromFull).toBeLessThanOrEqual(approvedCents - Math.min(held, approvedCents));
       }),
     );
   });

@@ -33,13 +33,13 @@ export async function giveBack(
   closeUsedCard: CloseUsedCard,
 ): Promise<void> {
   const given = all.map((one): Ended => ({ ...one, cause: causedBy(one.message, one.row) }));
-  await saveChanges(tx, given);
+  // What had ended before: the message is kept, and nothing changes.
+  const moved = given.filter(({ row, change }) => change.next !== row);
+  await saveChanges(tx, moved);
   const records = given.map(({ row, source, change, message }) => {
     return { row, message, kind, source, amountCents: change.releasedCents, isFinal: null };
   });
   await insertEvents(tx, records);
-  // What had ended before: the message is kept, and nothing moves.
-  const moved = given.filter(({ change }) => change.releasedCents > 0 || change.completes || change.isFullyReversed);
   await tellOthers(tx, moved, closeUsedCard);
   const rests = await restsOf(
     tx,

@@ -21,6 +21,7 @@ export type TransactionState = {
   readonly approvedCents: number;
   readonly heldCents: number;
   readonly clearedCents: number;
+  /** Of the approved amount, what the network does not collect any more; also where it was not held. */
   readonly reversedCents: number;
   /** Given back of the collected amount, by transactions of their own. */
   readonly refundedCents: number;
@@ -52,7 +53,7 @@ export function clear(
   const left = subtract(state.heldCents, fromHold);
   const clearedCents = add(state.clearedCents, amountCents);
   if (amountCents === 0 && !isFinal) return { ...nothingGiven(), next: state };
-  if (isFinal && clearedCents === 0) return giveBack(state, left);
+  if (isFinal && clearedCents === 0) return end(state);
   const ends = isFinal || state.isFinal;
   return {
     next: {
@@ -72,19 +73,23 @@ export function clear(
 }
 
 /**
- * The network releases a part of what it has not collected yet, or all of it. The collected amount does not change. A
- * payment may hold less than was approved: then what is held stays for what is still to come.
+ * The network releases a part of what it has not collected yet, or all of it. The collected amount does not change.
+ * Reversals add up, whatever is held: a payment may hold less than was approved, and what it holds stays for what is still
+ * to come.
  */
 export function reverse(state: TransactionState, amountCents: number | undefined): TransactionChange {
+  if (state.status !== 'pending') return { ...nothingGiven(), next: state };
   const isPart = amountCents !== undefined && amountCents < state.approvedCents;
-  const outstandingCents = state.approvedCents - state.clearedCents - state.reversedCents;
-  const leftCents = isPart ? Math.max(0, outstandingCents - amountCents) : 0;
-  if (leftCents > 0 && state.heldCents <= leftCents) return { ...nothingGiven(), next: state };
-  return giveBack(state, subtract(state.heldCents, leftCents));
+  const toComeCents = isPart ? state.approvedCents - state.clearedCents - state.reversedCents - amountCents : 0;
+  if (!isPart || toComeCents <= 0) return end(state);
+  const heldCents = least(state.heldCents, toComeCents);
+  const reversedCents = add(state.reversedCents, amountCents);
+  const next = { ...state, amountCents: subtract(state.approvedCents, reversedCents), heldCents, reversedCents };
+  return { ...nothingGiven(subtract(state.heldCents, heldCents)), next };
 }
 
 /** It has grown too old: the rest of the hold, if there is any, is given back, and no clearing is waited for. */
-export const expire = (state: TransactionState): TransactionChange => giveBack(state, least(state.heldCents));
+export const expire = (state: TransactionState): TransactionChange => end(state);
 
 const nothingGiven = (releasedCents: Cents = zero) => ({
   releasedCents,
@@ -93,18 +98,18 @@ const nothingGiven = (releasedCents: Cents = zero) => ({
   isFullyReversed: false,
 });
 
-function giveBack(state: TransactionState, releasedCents: Cents): TransactionChange {
-  const nothing = nothingGiven(releasedCents);
-  if (state.status !== 'pending') return { ...nothing, next: state }; // It has ended: nothing of it is held.
-  const heldCents = subtract(state.heldCents, releasedCents);
-  const given = { ...state, heldCents, reversedCents: add(state.reversedCents, releasedCents) };
-  if (heldCents > 0) return { ...nothing, next: { ...given, amountCents: add(heldCents, state.clearedCents) } };
-  if (state.clearedCents > 0) {
-    const status = endedStatus(state.clearedCents, state.refundedCents);
-    const next = { ...given, status, amountCents: state.clearedCents, isFinal: true };
-    return { ...nothing, next, completes: true };
+/** Nothing more is waited for: what is held is given back. A payment that has ended stays as it is. */
+function end(state: TransactionState): TransactionChange {
+  if (state.status !== 'pending') return { ...nothingGiven(), next: state };
+  const nothing = nothingGiven(least(state.heldCents));
+  const { clearedCents } = state;
+  const reversedCents = Math.max(state.reversedCents, state.approvedCents - clearedCents);
+  const ended = { ...state, heldCents: 0, reversedCents };
+  if (clearedCents === 0) {
+    return { ...nothing, next: { ...ended, status: 'reversed', type: 'reversal' }, isFullyReversed: true };
   }
-  return { ...nothing, next: { ...given, status: 'reversed', type: 'reversal' }, isFullyReversed: true };
+  const status = endedStatus(clearedCents, state.refundedCents);
+  return { ...nothing, next: { ...ended, status, amountCents: clearedCents, isFinal: true }, completes: true };
 }
 
 /**
