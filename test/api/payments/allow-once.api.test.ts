@@ -12,8 +12,11 @@ import { checkoutArea } from '../../../src/domains/payments/checkout/checkout.co
 import { transactionsArea } from '../../../src/domains/payments/transactions/transaction.contract.ts';
 import { intentsArea } from '../../../src/domains/spending/intents/intent.contract.ts';
 import { policiesArea } from '../../../src/domains/spending/policies/policy.contract.ts';
+import { transfersArea } from '../../../src/domains/treasury/transfers/transfer.contract.ts';
+import { walletsArea } from '../../../src/domains/treasury/wallets/wallet.contract.ts';
 import { newId } from '../../../src/kernel/ids.ts';
 import { eventNamesOf, eventsOf } from '../../support/events.ts';
+import { aBeneficiary, anIban } from '../../support/factories/beneficiaries.ts';
 import {
   anIntent,
   aPayer,
@@ -292,6 +295,78 @@ describe('the permission is for nothing else', () => {
     expect((await intentOf(payer, intentId)).status).toBe('approved');
   });
 
+  test.each([{ daily_limit_cents: 1_000 }, { daily_limit_cents: 1_000, require_intent: true }])(
+    'no transfer of the agent, to a wallet or a bank, with its intent or without (policy %p)',
+    async (policy) => {
+      const payer = await aPayer(world, { policy });
+      const { body } = await network.authorize(payer);
+      const intent = await allow(payer, body.transactionId);
+      await world.sql(`update agent_tokens set scopes = '{*,transfers.write}' where agent_id = $1`, [payer.agentId]);
+      await world.sql(`update wallets set iban = $2, bic = 'BURSDEF0XXX' where id = $1`, [payer.walletId, anIban()]);
+      const { id: toWalletId } = await payer.owner.client(walletsArea).createWallet({ body: { name: 'Sandbox Shop' } });
+      const payee = { name: 'Sandbox Shop', agentsMayPay: true };
+      const { id: beneficiaryId } = await aBeneficiary(payer.owner, payee);
+      const transfers = world.as(payer.token).client(transfersArea);
+      const only = /only lets the charge of transaction tx_\w+ pass once/;
+      for (const target of [{ toWalletId }, { beneficiaryId }]) {
+        const order = { ...target, amountEuros: 12.5 };
+        expect(await refusalOf(transfers.createTransfer({ body: order }))).toEqual([403, expect.any(String)]);
+        const named = { ...order, intentId: intent.id };
+        expect(await refusalOf(transfers.createTransfer({ body: named }))).toEqual([400, expect.stringMatching(only)]);
+      }
+      const splits = [
+        { toWalletId, amountEuros: 6.25 },
+        { beneficiaryId, amountEuros: 6.25 },
+      ];
+      const split = { body: { splits, intentId: intent.id } };
+      expect(await refusalOf(transfers.createTransferSplit(split))).toEqual([400, expect.stringMatching(only)]);
+      expect(await balancesOf(world, payer)).toEqual({ available: 100_000, held: 0, receivable: 0 });
+      expect(await intentOf(payer, intent.id)).toMatchObject({ status: 'approved', transferId: null });
+      expect((await network.authorize(payer)).body).toMatchObject({ decision: 'approved', rule: 'allowed_once' });
+    },
+  );
+
+  test('no increment, of another payment or of the one that it let pass', async () => {
+    const payer = await aPayer(world, { policy: limited });
+    const first = network.authorizationOf(payer, { amountCents: 500 });
+    await network.send('authorizations', first);
+    const { body } = await network.authorize(payer);
+    const intent = await allow(payer, body.transactionId);
+    const raise = (authorizationId: string, amountCents: number) =>
+      network.increment(payer, { authorizationId, amountCents, partialSupported: true });
+    const refused = { decision: 'declined', approvedCents: 0, rule: 'daily_limit' };
+    // By the same merchant, and by what was declined; a part of 5.00 is within the rules and needs no permission.
+    expect((await raise(first.id, 1_250)).body).toMatchObject({ decision: 'partial', approvedCents: 500 });
+    expect((await raise(first.id, 1_250)).body).toMatchObject(refused);
+    expect((await intentOf(payer, intent.id)).matchedTransactionId).toBeNull();
+    const retry = network.authorizationOf(payer);
+    expect((await network.send('authorizations', retry)).body).toMatchObject({ rule: 'allowed_once' });
+    expect((await raise(retry.id, 1)).body).toMatchObject(refused);
+    expect((await raise(first.id, 1)).body).toMatchObject(refused);
+    expect(await balancesOf(world, payer)).toEqual({ available: 97_750, held: 2_250, receivable: 0 });
+    expect(await brokenInvariants(world)).toEqual([]);
+  });
+
+  test('at once with increments, smaller and larger attempts: one passes, for no more than was declined', async () => {
+    const payer = await aPayer(world, { policy: limited });
+    const first = network.authorizationOf(payer, { amountCents: 1_000 });
+    await network.send('authorizations', first);
+    const { body } = await network.authorize(payer);
+    const intent = await allow(payer, body.transactionId);
+    const attempts = [1_248, 1_249, 1_250, 1_251, 2_000].flatMap((amountCents) => [
+      ...Array.from({ length: 6 }, () => network.authorize(payer, { amountCents, partialSupported: true })),
+      ...[1, 2].map(() => network.increment(payer, { authorizationId: first.id, amountCents, partialSupported: true })),
+    ]);
+    const answers = await Promise.all(attempts);
+    expect(answers.map(({ status }) => status)).toEqual(attempts.map(() => 200));
+    const passed = answers.filter(({ body: { approvedCents } }) => approvedCents > 0);
+    expect(passed.map(({ body: { decision, rule } }) => [decision, rule])).toEqual([['approved', 'allowed_once']]);
+    expect(passed[0]?.body.approvedCents).toBeLessThanOrEqual(1_250);
+    expect((await intentOf(payer, intent.id)).matchedTransactionId).toBe(passed[0]?.body.transactionId);
+    expect((await balancesOf(world, payer)).held).toBe(1_000 + Number(passed[0]?.body.approvedCents));
+    expect(await brokenInvariants(world)).toEqual([]);
+  });
+
   test('only the owner’s key grants it', async () => {
     const payer = await aPayer(world, { policy: limited });
     const { body } = await network.authorize(payer);
@@ -520,6 +595,12 @@ test('an agent reads its trace and the change that is enough, and not the rules 
 });
 
 describe('time', () => {
+  test('the permission is good until then', async () => {
+    const { payer } = await anAllowed();
+    await world.advance(10 * 60_000);
+    expect((await network.authorize(payer)).body).toMatchObject({ decision: 'approved', rule: 'allowed_once' });
+  });
+
   test('the permission ends after 15 minutes, and a decline is too old after a week', async () => {
     const { payer, declinedId, intent } = await anAllowed();
     const { body } = await network.authorize(payer, { amountCents: 2_000 });
