@@ -58,6 +58,16 @@ const columnsOf = (entity: typeof TransactionRow): string[] =>
     .flatMap(({ fieldNames }) => fieldNames)
     .sort();
 
+const columnsOfTable = async (table: string): Promise<string[]> =>
+  (
+    await world.sql<{ name: string }>(
+      `select column_name as name from information_schema.columns where table_name = $1 and table_schema = 'public'`,
+      [table],
+    )
+  )
+    .map(({ name }) => name)
+    .sort();
+
 const names = (list: string): string[] =>
   list
     .split(',')
@@ -123,12 +133,8 @@ describe('the column lists', () => {
     ] as const) {
       const [, inserted = '', selected = ''] =
         new RegExp(`insert into ${table} \\(([^)]*)\\)\\s+select ([\\s\\S]*?)\\s+from jsonb_`).exec(text) ?? [];
-      const columns = await world.sql<{ name: string }>(
-        `select column_name as name from information_schema.columns where table_name = $1 and table_schema = 'public'`,
-        [table],
-      );
       expect([table, names(selected)]).toEqual([table, names(inserted)]);
-      expect([table, [...names(inserted), ...made].sort()]).toEqual([table, columns.map(({ name }) => name).sort()]);
+      expect([table, [...names(inserted), ...made].sort()]).toEqual([table, await columnsOfTable(table)]);
     }
   });
 
@@ -144,11 +150,41 @@ describe('the column lists', () => {
       expect([table, columnsIn(many, table)]).toEqual([table, columnsIn(one, table)]);
       expect(columnsIn(many, table).length).toBeGreaterThan(5);
     }
-    for (const table of ['network_messages', 'transaction_events']) {
+    const setLater: Record<string, readonly string[]> = {
+      network_messages: ['is_waiting', 'body', 'unbooked_reason', 'settled_as', 'settled_reason', 'settled_at'],
+      transaction_events: ['seq', 'is_final'],
+    };
+    for (const [table, later] of Object.entries(setLater)) {
       const inserted = (text: string) => names(new RegExp(`insert into ${table} \\(([^)]*)\\)`).exec(text)?.[1] ?? '');
       expect([table, inserted(many)]).toEqual([table, inserted(one)]);
-      expect(inserted(many).length).toBeGreaterThan(5);
+      expect([table, [...inserted(many), ...later].sort()]).toEqual([table, await columnsOfTable(table)]);
     }
+  });
+
+  test('a batch moves an intent and its run by the columns that a single decision sets, from the same values', async () => {
+    const [one, many] = [await functionText('apply-authorization'), await functionText('apply-authorizations')];
+    const setIn = (text: string, table: string, end: string): string[] => {
+      const updates = text.split(new RegExp(`update ${table} (?:\\w+ )?set `)).slice(1);
+      const assigned = updates.map((update) => update.slice(0, update.search(new RegExp(`\\s(?:${end})\\s`))));
+      // Of intents also the column of the windows, which no batch writes.
+      const moving = assigned.filter((update) => !update.includes('window_number'));
+      return moving
+        .flatMap((update) => [...update.matchAll(/(\w+) = (?:\(?(?:v_intent|m\.value) ->> '(\w+)')?/g)])
+        .map(([, column, value]) => [column, value].filter((name) => name !== undefined).join(' from '));
+    };
+    const intents = (text: string) =>
+      setIn(text, 'intents', 'where|from').filter((name) => !name.startsWith('updated_at'));
+    expect(intents(many)).toEqual(intents(one));
+    expect(intents(many)).toEqual([
+      'status from to',
+      'matched_transaction_id from matchedTransactionId',
+      'transaction_id from transactionId',
+      'denied_reason from deniedReason',
+    ]);
+    const runs = (text: string) =>
+      [...new Set(setIn(text, 'workflow_runs', 'where|from').map((name) => name.split(' ')[0]))].sort();
+    expect(runs(many)).toEqual(['due_at', 'is_open', 'wanted_wake']);
+    expect(runs(one)).toEqual(expect.arrayContaining(runs(many)));
   });
 
   test('the stored row of an approved and of a declined authorization equals the row that was built', async () => {
