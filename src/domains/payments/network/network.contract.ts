@@ -184,7 +184,7 @@ export const networkArea = defineArea({
       path: '/authorizations',
       summary: 'May this card pay? Decides, and holds the money',
       description:
-        'A decline is 200 as well, with rule and reason. A charge that only wants a person is declined, and asked about by an intent that waits. What the network collected before it asked stays booked, and the rules decide on the amount: refused, the answer is `partial` with the collected amount where `partialSupported`, else `declined`.',
+        'A decline is 200 as well, with rule and reason. A charge that only wants a person is declined, and asked about by an intent that waits. What the network collected before it asked stays booked, and the rules decide on the amount: refused, the answer is `partial` with the collected amount where `partialSupported`, else `declined`. 503, with `Retry-After`: nothing is held; the same message may be sent again. A network that has no answer in time decides by itself. What it approves it reports by an advice. What it declines it has to reverse, by the id of the authorization and without an amount: Bursar may have approved it meanwhile, and would hold the money until the hold expires. An authorization that comes after that reversal is declined by the rule `reversed_before`, and nothing is held.',
       body: authorizationMessage,
       success: { status: 200, body: authorizationAnswer },
       fires: [
@@ -231,7 +231,7 @@ export const networkArea = defineArea({
       refusals: ['conflict'],
       summary: 'The network gives back a part of the hold, or all of it',
       description:
-        'Never refused; money that is no longer held is not given back again. A reversal that comes before its authorization waits for it. 409: a `cardRef` that is not the authorization’s, or a `currency` that is not EUR; the message is stored and not booked until an operator assigns it.',
+        'Never refused; money that is no longer held is not given back again. A reversal that comes before its authorization waits for it: of the whole amount, or without an amount, it declines the authorization (`reversed_before`); of a part, it gives that part back once the authorization is decided. A network that declined an authorization because no answer came in time sends one without an amount: what was held is given back, and the intent is open again. 409: a `cardRef` that is not the authorization’s, or a `currency` that is not EUR; the message is stored and not booked until an operator assigns it.',
       body: reversalMessage,
       success: { status: 200, body: bookingAnswer },
       fires: [
