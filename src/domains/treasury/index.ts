@@ -10,4 +10,4 @@ export {
   type PostResult,
   postNew,
 } from './ledger/ledger.service.ts';
-export { walletToReturnTo } from './wallets/wallet.service.ts';
+export { walletsToReturnTo, walletToReturnTo } from './wallets/wallet.service.ts';

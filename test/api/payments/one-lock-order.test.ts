@@ -4,7 +4,8 @@
  * @module
  */
 import { randomBytes, randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import pg from 'pg';
 import * as z from 'zod';
 import { databaseOf } from '../../../src/db/database.ts';
 import { openDatabase } from '../../../src/db/orm.ts';
@@ -15,8 +16,12 @@ import { storeIssuedCard } from '../../../src/domains/cards/cards/card.issue.ser
 import { prepareRotation } from '../../../src/domains/cards/cards/card.rotate.service.ts';
 import { lockCardsOf } from '../../../src/domains/cards/cards/card.service.ts';
 import { agentsArea } from '../../../src/domains/parties/agents/agent.contract.ts';
+import { customersArea } from '../../../src/domains/parties/customers/customer.contract.ts';
+import { restsOf } from '../../../src/domains/payments/transactions/booking.posting.service.ts';
 import { TransactionRow } from '../../../src/domains/payments/transactions/transaction.entity.ts';
 import { policiesArea } from '../../../src/domains/spending/policies/policy.contract.ts';
+import { wallet } from '../../../src/domains/treasury/ledger/account.rules.ts';
+import { walletsArea } from '../../../src/domains/treasury/wallets/wallet.contract.ts';
 import { newId } from '../../../src/kernel/ids.ts';
 import { hour } from '../../../src/kernel/instant.ts';
 import { entities } from '../../../src/main/modules/index.ts';
@@ -180,4 +185,96 @@ test('a deadlock that every try repeats is 503, not 500', async () => {
   await expect(writing).rejects.toMatchObject({ code: 'unavailable', retryAfterSeconds: 5 });
   expect(turns).toBe(4);
   await orm.close();
+});
+
+describe('wallets are locked in the order of their ids', () => {
+  /** In that order: closed, open, default. Each of the first two gave its budget to an agent that is closed. */
+  async function threeWallets() {
+    const budget = { fundsCents: 0, funding: 'budget' } as const;
+    const owner = await world.owner();
+    const ofClosed = await aPayer(world, { ...budget, owner });
+    const ofOpen = await aPayer(world, { ...budget, owner });
+    const { walletId: standing } = await aPayer(world, { owner });
+    const [first, second, third] = [ofClosed.walletId, ofOpen.walletId, standing].sort() as [string, string, string];
+    const ids = { closed: first, open: second, standing: third } as const;
+    await world.sql('update agents set wallet_id = $2 where id = $1', [ofClosed.agentId, ids.closed]);
+    await world.sql('update agents set wallet_id = $2 where id = $1', [ofOpen.agentId, ids.open]);
+    await world.sql(`update agents set status = 'closed', version = version + 1 where id = any ($1::text[])`, [
+      [ofClosed.agentId, ofOpen.agentId],
+    ]);
+    await world.sql(`update wallets set status = 'closed', closed_at = now() where id = $1`, [ids.closed]);
+    await world.sql('update wallets set is_default = true where id = $1', [ids.standing]);
+    const payments = [ofClosed, ofOpen].map(({ agentId }) => ({
+      ...{ ownerId: owner.ownerId, agentId, fundingSource: `agent:${agentId}` },
+    }));
+    return { owner, ids, payments };
+  }
+
+  /** Another transaction has the second wallet. What begins then waits for it and has no later one. */
+  async function whileHeld(wallet: string, begun: () => Promise<unknown>, later: string): Promise<void> {
+    const client = new pg.Client({ connectionString: world.ownerUrl });
+    await client.connect();
+    try {
+      await client.query('begin');
+      const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+      await client.query('select from wallets where id = $1 for update', [wallet]);
+      const end = begun();
+      const waiting = 'select pid from pg_stat_activity where $1 = any (pg_blocking_pids(pid))';
+      await eventually(
+        () => world.sql(waiting, [rows[0]?.pid]),
+        (found) => found.length > 0,
+      );
+      await client.query('select from wallets where id = $1 for update nowait', [later]);
+      await client.query('rollback');
+      await end;
+    } finally {
+      await client.end();
+    }
+  }
+
+  test('where the budgets of closed agents go back to, in one transaction', async () => {
+    const { ids, payments } = await threeWallets();
+    await inDatabase(world, async (database) => {
+      const rests = () => database.write((tx) => restsOf(tx, payments));
+      await whileHeld(ids.open, rests, ids.standing);
+      const found = await rests();
+      expect(payments.map((payment) => found.get(payment))).toEqual([wallet(ids.standing), wallet(ids.open)]);
+    });
+  });
+
+  test('by a switch of the default, and by a new default below another wallet', async () => {
+    const { owner, ids } = await threeWallets();
+    const wallets = owner.client(walletsArea);
+    await owner.client(customersArea).getOwnCustomer({});
+    const below = { name: 'Below', isDefault: true, parentWalletId: ids.open as Payer['walletId'] };
+    await whileHeld(ids.open, () => wallets.createWallet({ body: below }), ids.standing);
+    await world.sql('update wallets set is_default = false where owner_id = $1', [owner.ownerId]);
+    await world.sql('update wallets set is_default = true where id = $1', [ids.standing]);
+    const params = { id: ids.open };
+    await whileHeld(ids.open, () => wallets.updateWallet({ params, body: { isDefault: true } }), ids.standing);
+    expect(await wallets.getWallet({ params })).toMatchObject({ isDefault: true });
+    expect(await wallets.getWallet({ params: { id: ids.standing } })).toMatchObject({ isDefault: false });
+  });
+
+  test('a default that goes to another wallet while its row is awaited is looked for again', async () => {
+    const { ids, payments } = await threeWallets();
+    const [ofClosed] = payments;
+    if (ofClosed === undefined) throw new Error('there is no payment');
+    const client = new pg.Client({ connectionString: world.ownerUrl });
+    await client.connect();
+    await inDatabase(world, async (database) => {
+      await client.query('begin');
+      const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+      await client.query('update wallets set is_default = false where id = $1', [ids.standing]);
+      await client.query('update wallets set is_default = true where id = $1', [ids.open]);
+      const rests = database.write((tx) => restsOf(tx, [ofClosed]));
+      await eventually(
+        () => world.sql('select pid from pg_stat_activity where $1 = any (pg_blocking_pids(pid))', [rows[0]?.pid]),
+        (found) => found.length > 0,
+      );
+      await client.query('commit');
+      expect((await rests).get(ofClosed)).toEqual(wallet(ids.open));
+    });
+    await client.end();
+  });
 });

@@ -18,6 +18,7 @@ import {
   type PostResult,
   postNew,
   wallet,
+  walletsToReturnTo,
   walletToReturnTo,
 } from '../../treasury/index.ts';
 import { available, held } from '../../treasury/ledger/account.rules.ts';
@@ -86,14 +87,11 @@ export async function restsOf<Of extends Payment>(
   );
   const returned = ofBudgets.flatMap((row) => {
     const walletId = closed.get(row.agentId);
-    return walletId === undefined ? [] : [{ row, walletId }];
+    return walletId === undefined ? [] : [{ row, ownerId: row.ownerId, walletId }];
   });
-  returned.sort((one, other) => (one.walletId < other.walletId ? -1 : 1)); // Wallets are locked by their ids.
-  const rests = new Map<Of, FundingSource>();
-  for (const { row, walletId } of returned) {
-    rests.set(row, wallet(await walletToReturnTo(tx, row.ownerId, walletId)));
-  }
-  return rests;
+  if (returned.length === 0) return new Map();
+  const wallets = await walletsToReturnTo(tx, returned);
+  return new Map(returned.map(({ row, walletId }) => [row, wallet(wallets.get(walletId) as string)]));
 }
 
 /** The account that a refund is credited to: a closed agent, or a closed wallet, takes no money. */

@@ -59,7 +59,8 @@ export async function ensureDefaultWallet(
 /** The owner has a customer already. A wallet of that id means that this very request opened it before. */
 export async function createWallet(tx: Tx, cause: Cause, issue: IbanIssue, order: NewWallet): Promise<void> {
   const { ownerId } = order;
-  const former = order.isDefault === true ? await takeDefault(tx, cause, ownerId) : [];
+  const former =
+    order.isDefault === true ? await takeDefault(tx, cause, { ownerId, parentId: order.parentWalletId }) : [];
   if (order.parentWalletId !== undefined) await mayLieBelow(tx, order.ownerId, order.parentWalletId);
   await assertBelowLimit(tx, 'wallets', { ownerId, subject: ownerId, at: cause.at });
   await insert(tx, cause, issue, order, '');
@@ -80,7 +81,7 @@ export async function changeWallet(
   change: WalletChange,
 ): Promise<void> {
   const isNewDefault = change.isDefault === true;
-  const former = isNewDefault ? await takeDefault(tx, cause, ownerId, walletId) : [];
+  const former = isNewDefault ? await takeDefault(tx, cause, { ownerId, to: walletId }) : [];
   const row = await lockedWallet(tx, ownerId, walletId);
   if (row.status === 'closed') throw new DomainError('invalid_state', `wallet ${walletId} is closed; open another one`);
   if (isNewDefault && row.status !== 'active') {
@@ -142,30 +143,45 @@ type Named = { readonly ownerId: string; readonly walletId: string };
 const walletForShare = query((from, given: Given<Named>) =>
   forShare(from).where('ownerId', '=', given('ownerId')).where('id', '=', given('walletId')),
 );
-const openWalletForShare = query((from, given: Given<Named>) =>
-  forShare(from)
-    .where('ownerId', '=', given('ownerId'))
-    .where('id', '=', given('walletId'))
-    .where('status', '<>', sql.lit('closed')),
-);
-const defaultWalletForShare = query((from, given: Given<{ ownerId: string }>) =>
-  forShare(from).where('ownerId', '=', given('ownerId')).where('isDefault', '=', sql.lit(true)),
+type Returning = { readonly walletIds: readonly string[] };
+const returnWallets = query((from, given: Given<Returning>) =>
+  from
+    .selectFrom('wallets')
+    .select(['id', 'ownerId', 'isDefault'])
+    .where(
+      sql<boolean>`(id = any (${given('walletIds')}::text[]) and status <> 'closed') or (is_default and owner_id in
+        (select owner_id from wallets where id = any (${given('walletIds')}::text[]) and status = 'closed'))`,
+    )
+    .orderBy('id')
+    .forShare(),
 );
 
 /**
- * The wallet that an agent's budget goes back to: its own, or the owner's default one where that is closed. Neither can
- * be closed until the transaction ends. A switch of the default that commits while this waits leaves the statement
- * without a row; the next one sees the new default.
+ * The wallets that agents' budgets go back to, by the agents' own wallets: each its own, or its owner's default one where
+ * that is closed. None of them can be closed until the transaction ends. One statement locks them in the order of their
+ * ids. A switch of the default, or a close, that commits while it waits leaves it without a row; the next one sees it.
  */
-export async function walletToReturnTo(tx: Tx, ownerId: string, walletId: string): Promise<Id<'wallet'>> {
-  const own = await openWalletForShare.first(tx, { ownerId, walletId });
-  if (own !== null) return own.id;
+export async function walletsToReturnTo(
+  tx: Tx,
+  agentsWallets: readonly Named[],
+): Promise<ReadonlyMap<string, Id<'wallet'>>> {
+  const walletIds = [...new Set(agentsWallets.map(({ walletId }) => walletId))];
   for (let look = 0; look < 3; look++) {
-    const found = await defaultWalletForShare.first(tx, { ownerId });
-    if (found !== null) return found.id;
+    const found = await returnWallets.all(tx, { walletIds });
+    const returnedTo = new Map<string, Id<'wallet'>>();
+    for (const { ownerId, walletId } of agentsWallets) {
+      const ofOwner = found.filter((one) => one.ownerId === ownerId);
+      const to = ofOwner.find(({ id }) => id === walletId) ?? ofOwner.find(({ isDefault }) => isDefault);
+      if (to !== undefined) returnedTo.set(walletId, to.id);
+    }
+    if (returnedTo.size === walletIds.length) return returnedTo;
   }
   throw unavailable('the default wallet is being changed');
 }
+
+/** The same for one. */
+export const walletToReturnTo = async (tx: Tx, ownerId: string, walletId: string): Promise<Id<'wallet'>> =>
+  (await walletsToReturnTo(tx, [{ ownerId, walletId }])).get(walletId) as Id<'wallet'>;
 
 const defaultOf = query((from, given: Given<{ ownerId: string }>) =>
   from
@@ -224,6 +240,11 @@ async function mayLieBelow(tx: Tx, ownerId: string, parentId: string): Promise<v
   if (!mayHaveChild(level)) throw refused(`lies on level ${level}; wallets nest ${deepestLevel} levels deep at most`);
 }
 
+type NewDefault = {
+  readonly ownerId: string;
+  readonly to?: string | undefined;
+  readonly parentId?: string | undefined;
+};
 type Switch = { readonly ownerId: string; readonly at: Date; readonly butNot: string };
 
 const formerDefaults = query((from, given: Given<Switch>) =>
@@ -236,10 +257,15 @@ const formerDefaults = query((from, given: Given<Switch>) =>
     .returning(['id', 'ownerId', 'status']),
 );
 
-/** The default goes from one wallet to another under the customer's lock, one change at a time. */
-async function takeDefault(tx: Tx, cause: Cause, ownerId: string, butNot?: string): Promise<Change[]> {
+/**
+ * The default goes from one wallet to another under the customer's lock, one change at a time. All wallets of the change
+ * are locked in the order of their ids, as by everything that locks wallets. `to` absent: a new wallet, below `parentId`.
+ */
+async function takeDefault(tx: Tx, cause: Cause, { ownerId, to, parentId }: NewDefault): Promise<Change[]> {
   await runSql(tx, 'select 1 from customers where owner_id = $1 for no key update', [ownerId]);
-  const former = await formerDefaults.all(tx, { ownerId, at: cause.at, butNot: butNot ?? '' });
+  const all = 'select 1 from wallets where owner_id = $1 and (is_default or id in ($2, $3)) order by id for update';
+  await runSql(tx, all, [ownerId, to ?? '', parentId ?? '']);
+  const former = await formerDefaults.all(tx, { ownerId, at: cause.at, butNot: to ?? '' });
   return former.map((row) => changed('wallet.updated', { ...row, isDefault: false }, ['isDefault']));
 }
 
