@@ -211,7 +211,10 @@ describe('single messages', () => {
     expect(reverse(reversed, 1)).toMatchObject({ next: { heldCents: 399, status: 'pending' }, releasedCents: 1 });
     expect(reverse(reversed, 400)).toMatchObject({ next: { heldCents: 0, status: 'reversed' }, releasedCents: 400 });
     const collected = clear(underheld, { amountCents: 400, isFinal: false }).next;
-    expect(reverse(collected, 599)).toMatchObject({ next: { ...collected, amountCents: 401 }, completes: false });
+    expect(reverse(collected, 599)).toMatchObject({
+      next: { ...collected, amountCents: 401, reversedCents: 599 },
+      completes: false,
+    });
     expect(reverse(collected, 600)).toMatchObject({ next: { status: 'completed', isFinal: true }, completes: true });
   });
 
