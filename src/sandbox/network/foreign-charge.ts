@@ -4,7 +4,6 @@
  * @module
  */
 import * as z from 'zod';
-import type { AuthorizationOrder } from './authorization.ts';
 
 export type ForeignCharge = { merchantAmount?: number | undefined; merchantCurrency?: string | undefined };
 
@@ -23,18 +22,15 @@ export const foreignCharge = {
     .optional(),
 };
 
-/** Nothing where the shop charges in euros. */
+type Authorized = ForeignCharge & { readonly amountCents: number };
+
+/** `part`: the cents that a message is about. Nothing where the shop charges in euros. */
 export function chargedAbroad(
-  { merchantAmount, merchantCurrency, amountCents: ofCents }: AuthorizationOrder,
-  amountCents: number,
+  { merchantAmount, merchantCurrency, amountCents: whole }: Authorized,
+  part: number,
 ): ForeignCharge {
-  if (merchantAmount === undefined || merchantCurrency === undefined || ofCents === 0) return {};
-  const { maximumFractionDigits = 2 } = new Intl.NumberFormat('en', {
-    style: 'currency',
-    currency: merchantCurrency,
-  }).resolvedOptions();
-  return {
-    merchantAmount: Number(((merchantAmount * amountCents) / ofCents).toFixed(maximumFractionDigits)),
-    merchantCurrency,
-  };
+  if (merchantAmount === undefined || merchantCurrency === undefined || whole === 0) return {};
+  const format = new Intl.NumberFormat('en', { style: 'currency', currency: merchantCurrency });
+  const { maximumFractionDigits = 2 } = format.resolvedOptions();
+  return { merchantAmount: Number(((merchantAmount * part) / whole).toFixed(maximumFractionDigits)), merchantCurrency };
 }

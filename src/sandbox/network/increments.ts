@@ -89,7 +89,10 @@ export function createIncrements({ store, bursar, authorizations, outgoing, deci
       if (!isLate || decision.approvedCents === 0) return;
       const { authorizationId, cardRef } = body;
       const { approvedCents: amountCents } = decision;
-      const charged = chargedAbroad(JSON.parse(authorizations.find(authorizationId).body) as AuthorizationBody, amountCents);
+      const charged = chargedAbroad(
+        JSON.parse(authorizations.find(authorizationId).body) as AuthorizationBody,
+        amountCents,
+      );
       outgoing.enqueue('reversals', authorizationId, { cardRef, amountCents, ...charged });
     });
     return true;
