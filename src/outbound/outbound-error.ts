@@ -76,6 +76,19 @@ const kinds: readonly { when: RegExp; kind: OutboundErrorKind; says: string }[] 
   { when: /^(ENOTFOUND|EAI_|ENODATA|ESERVFAIL)/, kind: 'unreachable', says: 'does not resolve' },
   { when: /^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)$/, kind: 'unreachable', says: 'is not reachable' },
   { when: /^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/, kind: 'unreachable', says: 'closed the connection' },
+  { when: /^CERT_HAS_EXPIRED$/, kind: 'tls', says: 'has a certificate that has expired' },
+  { when: /^CERT_NOT_YET_VALID$/, kind: 'tls', says: 'has a certificate that is not valid yet' },
+  {
+    when: /^(ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH)$/,
+    kind: 'tls',
+    says: 'has a certificate for another name',
+  },
+  { when: /^DEPTH_ZERO_SELF_SIGNED_CERT$/, kind: 'tls', says: 'has a self-signed certificate' },
+  {
+    when: /^(SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_GET_ISSUER_CERT|UNABLE_TO_VERIFY_LEAF)/,
+    kind: 'tls',
+    says: 'has a certificate without a complete chain to a trusted authority',
+  },
   {
     when: /^(ERR_TLS|ERR_SSL|EPROTO|CERT_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|HOSTNAME_)/,
     kind: 'tls',

@@ -60,21 +60,22 @@ export function startDeliveryRelay(options: DeliveryRelayOptions): Loop {
   const underWay = new Set<Promise<void>>();
   const results: Result[] = [];
   let stopping = false;
-  let sweptAt = 0;
+  let sweptAt = Number.NEGATIVE_INFINITY;
   let nextSubject = firstSubject;
   let lookAgainMs = firstLookAgainMs;
   let lookAgain: NodeJS.Timeout | undefined;
 
   const pass = async (): Promise<void> => {
     let claimedAny = false;
-    for (const until = Date.now() + longestPassMs; ; ) {
-      if (Date.now() - sweptAt >= Math.min(sweepMs, pollMs)) await sweep();
+    // Elapsed time, because the clock of the machine may be set back.
+    for (const until = performance.now() + longestPassMs; ; ) {
+      if (performance.now() - sweptAt >= Math.min(sweepMs, pollMs)) await sweep();
       const recorded = await record();
       const { claimed, hasMore } = await claim();
       for (const one of claimed) carry(one);
       claimedAny ||= claimed.length > 0;
       if (claimed.length === 0 && recorded === 0 && !hasMore) break;
-      if (Date.now() > until) {
+      if (performance.now() > until) {
         loop.wake(); // Goes on at once, but the loop has been seen alive.
         break;
       }
@@ -141,7 +142,7 @@ export function startDeliveryRelay(options: DeliveryRelayOptions): Loop {
   };
 
   const sweep = async (): Promise<void> => {
-    sweptAt = Date.now();
+    sweptAt = performance.now();
     await database.write(releaseExpired);
     nextSubject = await database.write((tx) => freeForgottenFrom(tx, nextSubject));
     const closed = await closedReceiversWithWork(database.read());

@@ -88,12 +88,12 @@ export function createRetrySender(options: RetryOptions): RetrySender {
 
   return {
     attemptDue: async (webhookId) => {
-      const until = Date.now() + longestBatchMs;
+      const until = performance.now() + longestBatchMs;
       const batch = new Set<Promise<void>>();
       let attempted = 0;
       let isOver = false;
       while (!isOver) {
-        const claimed = Date.now() < until ? await claim(webhookId, batch.size) : [];
+        const claimed = performance.now() < until ? await claim(webhookId, batch.size) : [];
         attempted += claimed.length;
         for (const one of claimed) {
           const attempt = carryOut(one).finally(() => {
@@ -125,7 +125,7 @@ async function halfIsDone(batch: ReadonlySet<Promise<void>>, patienceMs: number,
   const enough = Math.floor(batch.size / 2);
   while (batch.size > enough) {
     const before = batch.size;
-    await within(Math.min(patienceMs, Math.max(0, until - Date.now())), Promise.race(batch));
+    await within(Math.min(patienceMs, Math.max(0, until - performance.now())), Promise.race(batch));
     if (batch.size === before) return false;
   }
   return true;

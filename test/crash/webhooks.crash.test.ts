@@ -1,30 +1,34 @@
 /**
  * Goal: a worker that is killed in the middle of retries loses no delivery and none is sent beside its holder's lease;
- * killed again and again during a burst, and PostgreSQL too, every event arrives at least once. Method: a real
- * installation, a receiver that hangs while the worker dies, and what arrives after its restart; repeats are counted.
+ * killed again and again during a burst, and PostgreSQL too, every event arrives at least once; one whose clock jumps
+ * makes each attempt once. Method: a real installation, a receiver that hangs while the worker dies, and what arrives
+ * after its restart; repeats are counted.
  * @module
  */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { webhooksArea } from '../../src/domains/delivery/webhooks/webhook.contract.ts';
 import { policiesArea } from '../../src/domains/spending/policies/policy.contract.ts';
 import { newId } from '../../src/kernel/ids.ts';
-import { minute, second } from '../../src/kernel/instant.ts';
+import { hour, minute, second } from '../../src/kernel/instant.ts';
 import { policyEventData } from '../support/factories/event-data.ts';
 import { type Installation, startInstallation } from '../support/installation.ts';
-import { after, hanging, type Receiver, startReceiver, status } from '../support/receiver.ts';
+import { after, hanging, heldBack, type Receiver, startReceiver, status } from '../support/receiver.ts';
+import { type Clocks, openClocks } from '../support/skewed-clocks.ts';
 import { eventually } from '../support/world.ts';
 
 const deliveries = 8;
 
 let receiver: Receiver;
+let clocks: Clocks;
 let site: Installation;
 beforeAll(async () => {
-  receiver = await startReceiver();
-  site = await startInstallation({ BURSAR_ALLOWED_ORIGINS: receiver.origin });
+  [receiver, clocks] = [await startReceiver(), await openClocks()];
+  site = await startInstallation({ BURSAR_ALLOWED_ORIGINS: receiver.origin, ...clocks.env });
 }, 300_000);
 afterAll(async () => {
   await site?.stop();
   await receiver.close();
+  await clocks?.remove();
 }, 60_000);
 
 test('killed during retries, each delivery arrives once more after its lease', async () => {
@@ -61,6 +65,63 @@ test('killed during retries, each delivery arrives once more after its lease', a
     ([row]) => row?.is_open === false,
   );
 }, 240_000);
+
+/** Whose receiver keeps the first three waiting until `release`, refuses the next three, and takes all that follow. */
+async function sixInTrouble(box: string) {
+  const { answer, release } = heldBack();
+  receiver.answers(box, (response, n) => (n <= 3 ? answer : status(n <= 6 ? 500 : 200))(response, n));
+  const owner = await site.owner();
+  const webhooks = owner.client(webhooksArea);
+  const { id } = await webhooks.createWebhook({ body: { url: receiver.urlOf(box), events: ['policy.created'] } });
+  const all = async () => (await webhooks.listWebhookDeliveries({ params: { id } })).data;
+  const emitThree = async () => {
+    for (let made = 0; made < 3; made++) {
+      await owner.client(policiesArea).createPolicy({ body: { name: `Policy ${newId('policy')}` } });
+    }
+  };
+  for (const arrived of [3, 6]) {
+    await emitThree();
+    await eventually(
+      async () => receiver.received(box).length,
+      (count) => count === arrived,
+    );
+  }
+  await eventually(all, (shown) => shown.filter(({ attempt }) => attempt === 1).length === 3);
+  /** How often each delivery was sent, the oldest first. */
+  const timesSent = async () => {
+    const sent = receiver.received(box).map(({ headers }) => headers['webhook-id']);
+    return (await all()).toReversed().map((one) => sent.filter((sentId) => sentId === one.id).length);
+  };
+  return { all, emitThree, release, timesSent };
+}
+
+test.each([
+  ['forwards', hour],
+  ['backwards', -hour],
+])(
+  'a worker whose clock jumps an hour %s makes each attempt once and forgets no delivery',
+  async (where, jump) => {
+    const { all, emitThree, release, timesSent } = await sixInTrouble(`jumping-${where}`);
+    const succeeded = async () => (await all()).filter((one) => one.status === 'succeeded').length;
+    await clocks.set({ worker: jump });
+    try {
+      await emitThree();
+      // It has claimed again since the jump, and what is open was not taken for lost.
+      await eventually(all, (shown) => shown.slice(0, 3).every((one) => one.status === 'succeeded'));
+      expect((await timesSent()).slice(0, 3)).toEqual([1, 1, 1]);
+      release();
+      // By its clock the retries were due an hour ago, or are due in an hour.
+      if (jump < 0) await site.advance(hour + minute + second);
+      await eventually(succeeded, (count) => count === 9, 120_000);
+    } finally {
+      await clocks.set({});
+    }
+    await emitThree();
+    await eventually(succeeded, (count) => count === 12);
+    expect(await timesSent()).toEqual([1, 1, 1, 2, 2, 2, 1, 1, 1, 1, 1, 1]);
+  },
+  300_000,
+);
 
 /** Twenty events in one commit, again until it is known to have been made: the server may die before it answers. */
 async function commitTwenty(ownerId: string): Promise<string[]> {

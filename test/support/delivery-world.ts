@@ -60,16 +60,24 @@ type RetryWorkerOptions = Partial<RetryOptions> & {
   readonly wrapSend?: (send: SendDelivery) => SendDelivery;
 };
 
-export async function startDeliveryWorld({ retries = false } = {}): Promise<DeliveryWorld> {
+/** `allowedOrigins`: of receivers that the test starts itself. */
+export async function startDeliveryWorld({
+  retries = false,
+  allowedOrigins: others = [],
+}: {
+  readonly retries?: boolean;
+  readonly allowedOrigins?: readonly string[];
+} = {}): Promise<DeliveryWorld> {
   const stops: (() => Promise<unknown>)[] = [];
   const receiver = await startReceiver();
   stops.push(() => receiver.close());
-  const world = await startWorld({ worker: retries, env: { BURSAR_ALLOWED_ORIGINS: receiver.origin } });
+  const allowedOrigins = [receiver.origin, ...others];
+  const world = await startWorld({ worker: retries, env: { BURSAR_ALLOWED_ORIGINS: allowedOrigins.join(',') } });
   stops.push(() => world.close());
   const infrastructure = await openInfrastructure(world.config, { name: 'delivery-test', entities, workflows });
   stops.push(() => infrastructure.close());
   // No test asks a real name server: every public name is one that does not resolve.
-  const outbound = createOutbound({ allowedOrigins: [receiver.origin], resolve: async () => [] });
+  const outbound = createOutbound({ allowedOrigins, resolve: async () => [] });
   stops.push(() => outbound.close());
   const { database, clock, vault, log } = infrastructure;
   const relays: (() => Promise<void>)[] = [];

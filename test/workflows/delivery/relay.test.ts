@@ -3,13 +3,16 @@
  * receiver does not slow down other receivers.
  * @module
  */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
+import { runSql } from '../../../src/db/statement.ts';
 import { claimFirstAttempts, claimRetries } from '../../../src/domains/delivery/webhooks/delivery.claim.service.ts';
 import { recordResults } from '../../../src/domains/delivery/webhooks/delivery.result.service.ts';
 import { createSender } from '../../../src/domains/delivery/webhooks/delivery.send.service.ts';
 import { recordChanges } from '../../../src/events/record.ts';
+import { hour } from '../../../src/kernel/instant.ts';
 import type { Cause } from '../../../src/platform/cause.ts';
+import { deadlocksIn } from '../../support/deadlocks.ts';
 import { type DeliveryWorld, type Subscriber, startDeliveryWorld } from '../../support/delivery-world.ts';
 import { policyEventData } from '../../support/factories/event-data.ts';
 import { aCustomer } from '../../support/factories/parties.ts';
@@ -436,6 +439,32 @@ describe('several relays', () => {
     for (const shown of await deliveriesOf(owner)) expect(shown).toMatchObject({ status: 'succeeded', attempt: 1 });
   });
 
+  test('a relay whose clock was set back by an hour still sends what a dead one had claimed', async () => {
+    bursar.receiver.answers('set-back', inTurn(hanging, status(200)));
+    const owner = await subscribed('set-back');
+    await bursar.relay({ pollMs: 200, timeoutMs: 300_000 });
+    await bursar.emit(owner.ownerId);
+    await eventually(
+      async () => bodies('set-back').length,
+      (count) => count === 1,
+    );
+    const { now } = Date;
+    jest.spyOn(Date, 'now').mockImplementation(() => now() - hour);
+    try {
+      await bursar.world.sql(
+        `update webhook_deliveries set lease_until = now() - interval '1 second' where webhook_id = $1`,
+        [owner.webhook.id],
+      );
+      await eventually(
+        () => deliveriesOf(owner),
+        ([only]) => only?.status === 'succeeded',
+      );
+    } finally {
+      jest.restoreAllMocks();
+    }
+    expect(bodies('set-back')).toHaveLength(2);
+  });
+
   test('the same result recorded twice counts once', async () => {
     const owner = await subscribed('twice');
     await bursar.emit(owner.ownerId);
@@ -493,6 +522,79 @@ describe('slow receivers', () => {
 });
 
 describe('subscriptions that end', () => {
+  /** A result that comes when its lease has run out has its delivery, and then takes `lock`, once `go` is called. */
+  async function lateResultOf(webhookId: string, lock: string) {
+    const { database } = bursar.infrastructure;
+    const [orphaned] = await bursar.world.sql<{ id: string }>(
+      `update webhook_deliveries
+       set status = 'delivering', attempts_made = 1, claims = 2, lease_until = now() - interval '1 second'
+       where id = (select min(id) from webhook_deliveries where webhook_id = $1) returning id`,
+      [webhookId],
+    );
+    const [held, asked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const recorded = database.write(async (tx) => {
+      await runSql(
+        tx,
+        `update webhook_deliveries set status = 'pending', lease_until = null, attempts_made = 2 where id = $1`,
+        [orphaned?.id],
+      );
+      held.resolve();
+      await asked.promise;
+      await runSql(tx, lock, [webhookId]);
+    });
+    await held.promise;
+    return { recorded, go: asked.resolve };
+  }
+  /** Until it is over, or waits for a lock. */
+  const overOrWaiting = (work: Promise<unknown>) => {
+    let isOver = false;
+    void work.finally(() => {
+      isOver = true;
+    });
+    return eventually(
+      async () => {
+        const [waiting] = await bursar.world.sql<{ count: number }>(
+          `select count(*)::int as count from pg_stat_activity
+           where datname = current_database() and wait_event_type = 'Lock'`,
+        );
+        return isOver || (waiting?.count ?? 0) > 0;
+      },
+      (is) => is,
+    );
+  };
+
+  test('a disabling and a late result of the same subscription do not wait for each other', async () => {
+    bursar.receiver.answers('disabled-beside', status(410));
+    const owner = await subscribed('disabled-beside');
+    await bursar.emit(owner.ownerId, 2);
+    const { database, clock, vault } = bursar.infrastructure;
+    const before = await deadlocksIn(bursar.world);
+    const late = await lateResultOf(owner.webhook.id, 'select 1 from webhook_health where webhook_id = $1 for update');
+    const limits = { perReceiver: 100, leaseMs: 45_000 };
+    const { claimed } = await database.write((tx) => claimFirstAttempts(tx, 100, limits));
+    const own = claimed.filter(({ webhookId }) => webhookId === owner.webhook.id);
+    const results = await Promise.all(own.map(createSender({ outbound: bursar.outbound, vault })));
+    const now = await clock.now();
+    const disabling = database.write((tx) => recordResults(tx, results, now));
+    await overOrWaiting(disabling);
+    late.go();
+    await Promise.all([disabling, late.recorded]);
+    const { status: is } = await owner.webhooks.getWebhook({ params: { id: owner.webhook.id } });
+    expect([is, await deadlocksIn(bursar.world)]).toEqual(['disabled', before]);
+  });
+
+  test('a deletion and a late result that disables do not wait for each other', async () => {
+    const owner = await subscribed('deleted-beside');
+    await bursar.emit(owner.ownerId, 2);
+    const before = await deadlocksIn(bursar.world);
+    const late = await lateResultOf(owner.webhook.id, 'select 1 from webhooks where id = $1 for update');
+    const deleting = owner.webhooks.deleteWebhook({ params: { id: owner.webhook.id } });
+    await overOrWaiting(deleting);
+    late.go();
+    await Promise.all([deleting, late.recorded]);
+    expect(await deadlocksIn(bursar.world)).toBe(before);
+  });
+
   test('a deleted one loses its waiting deliveries, and gets no event about its deletion', async () => {
     const owner = await subscribed('deleted', ['*']);
     await subscribed('survivor', ['webhook.deleted'], owner);
