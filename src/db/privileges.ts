@@ -9,7 +9,7 @@ import pg from 'pg';
 /** Written only by SECURITY DEFINER functions. */
 export const writtenByFunctions: readonly string[] = [
   ...['journals', 'journal_texts', 'ledger_entries', 'ledger_accounts'],
-  ...['events', 'audit', 'decisions'],
+  ...['events', 'purged_events', 'audit', 'decisions'],
 ];
 /** Rows are added and never change. */
 export const onlyAdded: readonly string[] = [

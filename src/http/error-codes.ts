@@ -52,7 +52,7 @@ export const meaningOf: Readonly<Record<ErrorCode, string>> = {
   method_not_allowed: 'The path exists, but not with this method.',
   conflict: 'The request contradicts a record that exists already.',
   idempotency_conflict: 'The Idempotency-Key belongs to another request, or to one that is still running.',
-  gone: 'The link or code was used, or has expired.',
+  gone: 'The link or code was used or has expired, or the events behind the position are not kept any more.',
   too_large: 'The body is larger than the operation accepts.',
   unsupported_encoding: 'The body has a Content-Encoding; only `identity` is accepted.',
   rate_limited: 'Too many requests in this minute.',

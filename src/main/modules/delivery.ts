@@ -133,6 +133,6 @@ export const delivery = defineModule('delivery', [
     contract: eventsArea,
     position: 520,
     handlers: ({ database, stopping }) => eventHandlers({ database, stopping }),
-    tables: [],
+    tables: ['purged_events'],
   }),
 ]);

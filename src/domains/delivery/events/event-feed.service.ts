@@ -1,6 +1,7 @@
 /**
  * The feed of events: how far it is settled, then what is behind the position. A call may wait for an event, as long as
- * its connection stands; one that asks for now is refused while a position of now is not known.
+ * its connection stands; one that asks for now is refused while a position of now is not known, and one whose position is
+ * older than what is kept.
  * @module
  */
 import type { Database } from '../../../db/database.ts';
@@ -27,7 +28,11 @@ export function eventFeed({ database, stopping }: FeedDeps): (asked: Asked) => P
   const settledPosition = settledPositionOf(database);
   const next = sharedLook(database, settledPosition);
   const takeWait = waitSlots();
-  const read = (filter: FeedFilter) => readFeed(database.read(), filter);
+  const read = async (filter: FeedFilter): Promise<Feed> => {
+    const { removedThrough, ...feed } = await readFeed(database.read(), filter);
+    assertComplete(filter.after, removedThrough);
+    return feed;
+  };
 
   /** Until there is an event, or the time is over. Its events are read only when its owner has some. */
   async function waitForEvent(first: Feed, filter: FeedFilter, over: AbortSignal): Promise<Feed> {
@@ -63,6 +68,18 @@ export function eventFeed({ database, stopping }: FeedDeps): (asked: Asked) => P
 }
 
 const isIdle = ({ events, hasMore }: Feed): boolean => events.length === 0 && !hasMore;
+
+/**
+ * Who goes on behind events that are not kept any more must not take the answer for complete. Without a position, or
+ * with the first one, a reader asks for what is kept.
+ */
+function assertComplete(after: FeedFilter['after'], removedThrough: number): void {
+  if (after === 'now' || after === 0 || after >= removedThrough) return;
+  throw new DomainError(
+    'gone',
+    `events behind position ${after} are not kept any more; read the records that you need, then go on with after=${removedThrough}`,
+  );
+}
 
 const notYetKnown = (): DomainError =>
   new DomainError('unavailable', 'what is written now was written at every look: repeat the call', {

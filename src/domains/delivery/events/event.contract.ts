@@ -62,7 +62,7 @@ export const eventsArea = defineArea({
       path: '',
       summary: 'Events behind a position, oldest first',
       description:
-        'Call again with `after` set to the `position` of the answer. No event ever appears behind a position that was answered, so that a consumer that stores `position` misses none. An agent gets the events that concern it, and none of the owner alone.',
+        'Call again with `after` set to the `position` of the answer. No event ever appears behind a position that was answered, so that a consumer that stores `position` misses none. Where events behind `after` are not kept any more, the answer is 410, and its text names the position from which all are kept. An agent gets the events that concern it, and none of the owner alone.',
       auth: ['key', 'agent'],
       scope: 'events.read',
       query: z.strictObject({
@@ -72,7 +72,7 @@ export const eventsArea = defineArea({
           .transform((text) => (text === 'now' ? ('now' as const) : Number(text)))
           .meta({
             description:
-              'The `position` of an earlier answer. `now`: no event, but the position behind all that happened until now. Absent: from the first event that is kept.',
+              'The `position` of an earlier answer. `now`: no event, but the position behind all that happened until now. Absent or 0: from the first event that is kept.',
             examples: ['4711'],
           })
           .optional(),
@@ -97,7 +97,7 @@ export const eventsArea = defineArea({
       }),
       unpaged: 'a feed goes on by its position, because a cursor of a list ends with the list',
       success: { status: 200, body: feedOut },
-      refusals: [],
+      refusals: ['gone'],
     },
   },
 });
