@@ -1,13 +1,20 @@
 /**
- * Goal: old deliveries and events go, and nothing else. Method: rows of known age beside fresh ones; the purge of the
- * worker's loop; then what is left, and who may delete an event.
+ * Goal: old deliveries and events go, and nothing else; a reader of the feed who comes too late is told. Method: rows of
+ * known age beside fresh ones; the purge of the worker's loop; then what is left, and who may delete an event.
  * @module
  */
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import pg from 'pg';
+import { eventsArea } from '../../../src/domains/delivery/events/event.contract.ts';
+import { endWaitingOf } from '../../../src/domains/delivery/webhooks/delivery.end.service.ts';
+import type { Id } from '../../../src/kernel/ids.ts';
 import { day, later } from '../../../src/kernel/instant.ts';
 import { startPurge } from '../../../src/main/modules/delivery.ts';
 import { purgeDeliveries } from '../../../src/usecases/delivery/purge-deliveries.ts';
 import { type DeliveryWorld, startDeliveryWorld } from '../../support/delivery-world.ts';
+import { aCustomer } from '../../support/factories/parties.ts';
+import { status } from '../../support/receiver.ts';
+import { refusalOf } from '../../support/refusals.ts';
 import { eventually } from '../../support/world.ts';
 
 let bursar: DeliveryWorld;
@@ -79,4 +86,102 @@ test('finished deliveries go after 90 days and events after 400, in batches; wha
   await bursar.emit(owner.ownerId);
   await purgeDeliveries({ database })(kept, await clock.now());
   expect(await eventsLeft()).toBe(1);
+});
+
+describe('the age of a delivery', () => {
+  const subscribed = async () => {
+    const owner = await bursar.subscriber();
+    const body = { url: bursar.receiver.urlOf(`age-${owner.ownerId}`), events: ['policy.created' as const] };
+    const { id } = await owner.webhooks.createWebhook({ body });
+    const statuses = async () =>
+      (await owner.webhooks.listWebhookDeliveries({ params: { id }, query: { limit: 100 } })).data.map(
+        ({ status }) => status,
+      );
+    const update = (status: 'active' | 'paused') => owner.webhooks.updateWebhook({ params: { id }, body: { status } });
+    return { ...owner, id: id as Id<'webhook'>, statuses, update };
+  };
+  const purge = async (more: object = {}) => {
+    const { database, clock } = bursar.infrastructure;
+    return purgeDeliveries({ database, ...more })(kept, await clock.now());
+  };
+
+  test('is counted from its end: what waited for long and then arrived, failed or was given up stays for 90 days', async () => {
+    const { receiver } = bursar;
+    const [arrives, fails, ends] = [await subscribed(), await subscribed(), await subscribed()];
+    receiver.answers(`age-${fails.ownerId}`, status(500));
+    await aCustomer(bursar.world, fails.ownerId, { plan: 'free' });
+    const all = [arrives, fails, ends];
+    for (const owner of all) {
+      await bursar.emit(owner.ownerId);
+      await owner.update('paused');
+    }
+    await bursar.world.advance(91 * day);
+    await purge();
+    for (const { statuses } of all) expect(await statuses()).toEqual(['pending']);
+
+    for (const owner of [arrives, fails]) await owner.update('active');
+    await bursar.relay();
+    await eventually(
+      async () => [...(await arrives.statuses()), ...(await fails.statuses())],
+      (found) => found.join() === 'succeeded,failed',
+    );
+    await bursar.infrastructure.database.write((tx) => endWaitingOf(tx, [ends.id], 'the test ends it'));
+    expect(await ends.statuses()).toEqual(['dead']);
+    await purge();
+    expect(await Promise.all(all.map(({ statuses }) => statuses()))).toEqual([['succeeded'], ['failed'], ['dead']]);
+    await bursar.world.advance(89 * day);
+    await purge();
+    expect(await Promise.all(all.map(({ statuses }) => statuses()))).toEqual([['succeeded'], ['failed'], ['dead']]);
+    await bursar.world.advance(2 * day);
+    await purge();
+    expect(await Promise.all(all.map(({ statuses }) => statuses()))).toEqual([[], [], []]);
+    await bursar.stopRelays();
+  });
+
+  test('a delivery that an owner’s call has locked is left to the next pass, which waits for nobody', async () => {
+    const [busy, other] = [await subscribed(), await subscribed()];
+    for (const owner of [busy, other]) {
+      await bursar.emit(owner.ownerId, 3);
+      await bursar.infrastructure.database.write((tx) => endWaitingOf(tx, [owner.id], 'the test ends it'));
+    }
+    await bursar.world.advance(91 * day);
+    const client = new pg.Client(bursar.world.ownerUrl);
+    await client.connect();
+    await client.query('begin');
+    await client.query('select 1 from webhook_deliveries where webhook_id = $1 for update', [busy.id]);
+    await purge();
+    expect([await busy.statuses(), await other.statuses()]).toEqual([['dead', 'dead', 'dead'], []]);
+    await client.query('commit');
+    await client.end();
+    await purge();
+    expect(await busy.statuses()).toEqual([]);
+  });
+});
+
+test('a reader of the feed learns that events behind its position were removed, and where those begin that are kept', async () => {
+  const read = async (key: string, query: object) => bursar.world.as(key).client(eventsArea).listEvents({ query });
+  const [reader, another] = [await bursar.subscriber(), await bursar.subscriber()];
+  const { position: before } = await read(another.key, { after: 'now' });
+  await bursar.emit(reader.ownerId, 3);
+  const { data: old } = await read(reader.key, { limit: '100' });
+  const [first, second, third] = old.map(({ position }) => position).slice(-3);
+  await bursar.world.advance(400 * day);
+  await bursar.world.advance(2 * day);
+  await bursar.emit(reader.ownerId, 2);
+  await bursar.emit(another.ownerId);
+  expect((await read(reader.key, { after: String(first) })).data).toHaveLength(4);
+  const { database, clock } = bursar.infrastructure;
+  await purgeDeliveries({ database })(kept, await clock.now());
+
+  const words = `events behind position ${first} are not kept any more; read the records that you need, then go on with after=${third}`;
+  expect(await refusalOf(read(reader.key, { after: String(first) }))).toEqual([410, words]);
+  expect((await refusalOf(read(reader.key, { after: String(second), waitMs: '25000' })))[0]).toBe(410);
+  const young = (await read(reader.key, { after: String(third) })).data.map(({ position }) => position);
+  expect(young).toHaveLength(2);
+  for (const query of [{}, { after: '0' }]) {
+    expect((await read(reader.key, query)).data.map(({ position }) => position)).toEqual(young);
+  }
+  // Only other owners' events lie behind this position.
+  expect(before).toBeLessThan(third ?? 0);
+  expect((await read(another.key, { after: String(before) })).data).toHaveLength(1);
 });

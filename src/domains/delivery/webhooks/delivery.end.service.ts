@@ -4,6 +4,7 @@
  * @module
  */
 import * as z from 'zod';
+import { businessNow } from '../../../db/business-now.ts';
 import { oneRowOf } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
 import { wakeWorkflowRuns } from '../../../platform/workflow-runs.ts';
@@ -18,7 +19,10 @@ export async function endPendingOf(tx: Tx, webhookIds: readonly string[], reason
   return ended;
 }
 
-/** The same without a wake; also ends retries whose holder died. */
+/**
+ * The same without a wake; also ends retries whose holder died, but for those that a late result is being written to:
+ * its transaction may wait for the health of the receiver, which the caller has locked.
+ */
 export function endWaitingOf(tx: Tx, webhookIds: readonly string[], reason: string): Promise<number> {
   return end(
     tx,
@@ -29,8 +33,10 @@ export function endWaitingOf(tx: Tx, webhookIds: readonly string[], reason: stri
      union all
      select id from webhook_deliveries where webhook_id = any($3::text[]) and status = 'pending' and attempts_made > 0
      union all
-     select id from webhook_deliveries
-     where webhook_id = any($3::text[]) and status = 'delivering' and attempts_made > 0 and lease_until < now()`,
+     select id from (
+       select id from webhook_deliveries
+       where webhook_id = any($3::text[]) and status = 'delivering' and attempts_made > 0 and lease_until < now()
+       for update skip locked) orphaned`,
     reason,
     [webhookIds],
   );
@@ -47,7 +53,7 @@ export function endRetriesOf(
     tx,
     `select id from webhook_deliveries
      where webhook_id = $3 and ($4::text is null or id = $4) and status = 'pending' and attempts_made > 0
-     order by seq limit $5::int`,
+     order by seq limit $5::int for update skip locked`,
     reason,
     [webhookId, deliveryId, most],
   );
@@ -98,7 +104,7 @@ async function end(
     `with ended as (
        update webhook_deliveries
        set status = case when plan = any($1::text[]) then 'dead' else 'failed' end, lost_reason = $2,
-         next_attempt_at = null, lease_until = null, is_parked = false
+         next_attempt_at = null, lease_until = null, is_parked = false, ended_at = ${businessNow}
        where id in (${which}) and (${condition})
        returning webhook_id, subject_id, seq),
      subjects as (

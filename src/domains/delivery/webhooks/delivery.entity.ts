@@ -32,6 +32,8 @@ export const WebhookDeliverySchema = defineEntity({
     dismissedAt: p.datetime().nullable(),
     createdAt: p.datetime(),
     deliveredAt: p.datetime().nullable(),
+    /** Of those with `lostReason`. */
+    endedAt: p.datetime().nullable(),
   },
 });
 

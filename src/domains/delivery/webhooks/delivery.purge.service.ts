@@ -1,6 +1,6 @@
 /**
  * Removes finished deliveries, samples of tests, hours of attempts and events that are older than they are kept, some at
- * a time, and secrets that sign no more. What waits stays, however old it is.
+ * a time, and secrets that sign no more. A finished delivery is as old as its end; what waits stays, however old it is.
  * @module
  */
 import * as z from 'zod';
@@ -24,12 +24,21 @@ export const wipeEndedSecrets = (tx: Tx): Promise<number> =>
      where previous_secret_until is not null and previous_secret_until < now()`,
   );
 
-/** Subscription by subscription from the end of its list, so that nothing younger is read. */
+/** Business time; where nothing says when a delivery ended, it ended with a version that did not record it. */
+const endOf = (d: string): string => `coalesce(${d}.delivered_at, ${d}.ended_at,
+  (${d}.attempts -> -1 ->> 'at')::timestamptz, ${d}.created_at)`;
+
+/**
+ * Subscription by subscription from the end of its list, so that nothing younger is read; in no order of subscriptions,
+ * so that one with many old deliveries does not keep those of others. What an owner's call has locked is left to the
+ * next pass.
+ */
 const oldDeliveries = `delete from webhook_deliveries where id in (
-  select d.id from webhooks w cross join lateral (
+  select d.id from (select id from webhooks order by random()) w cross join lateral (
     select d.id from webhook_deliveries d
     where d.webhook_id = w.id and d.created_at < $1 and d.status in ('succeeded', 'failed', 'dead')
-    order by d.created_at, d.id limit $2) d
+      and ${endOf('d')} < $1
+    order by d.created_at, d.id limit $2 for update skip locked) d
   limit $2)`;
 
 const oldTestEvents = `delete from webhook_test_events where id in (

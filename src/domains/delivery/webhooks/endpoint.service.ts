@@ -43,7 +43,8 @@ export async function makeDue(tx: Tx, { webhookId, deliveryId }: Waiting, now: D
     z.object({ changed: z.int() }),
     `with changed as (
        update webhook_deliveries set next_attempt_at = $3 where status = 'pending' and id in (
-         select id from webhook_deliveries where ${waiting} and next_attempt_at > $3 order by seq limit $4::int)
+         select id from webhook_deliveries where ${waiting} and next_attempt_at > $3 order by seq limit $4::int
+         for update skip locked)
        returning 1)
      select count(*)::int as changed from changed`,
     [webhookId, deliveryId, now, limit],

@@ -14,7 +14,15 @@ import { secretContext } from './delivery.send.service.ts';
 import { endpointWorkflowId } from './endpoint.messages.ts';
 import type { WebhookRow } from './webhook.entity.ts';
 import { hintOf, whyNotSet } from './webhook.rules.ts';
-import { changeOf, lockWebhook, type ReceiverRules, readEvents, readUrl, type WebhookName } from './webhook.service.ts';
+import {
+  changeOf,
+  lockHealth,
+  lockWebhook,
+  type ReceiverRules,
+  readEvents,
+  readUrl,
+  type WebhookName,
+} from './webhook.service.ts';
 import { newWebhookSecret } from './webhook.signature.ts';
 
 export type WebhookChange = {
@@ -35,8 +43,7 @@ export async function changeWebhook(
 ): Promise<WebhookRow> {
   const url = change.url === undefined ? undefined : readUrl(change.url, receivers);
   const events = change.events === undefined ? undefined : readEvents(change.events);
-  // Results lock the health before the subscription, so this does too.
-  await runSql(tx, 'select 1 from webhook_health where webhook_id = $1 for update', [id]);
+  await lockHealth(tx, id);
   const row = await lockOpenWebhook(tx, { id, ownerId });
   if (await hasMoved(tx, 'webhook_change', id, cause.causeId)) return row;
   const from = row.status;

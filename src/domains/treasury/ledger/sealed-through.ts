@@ -4,11 +4,11 @@
  * @module
  */
 import * as z from 'zod';
+import { businessNow } from '../../../db/business-now.ts';
 import { firstRowOf, oneRowOf, runSql } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
 import { DomainError } from '../../../kernel/errors.ts';
 
-const businessNow = `(select date_trunc('milliseconds', clock_timestamp()) + offset_ms * interval '1 ms' from clock)`;
 const atRow = z.object({ at: z.date() });
 
 /** For the batch of the transaction that holds the sealer's lock: later than that of the batch before. */
