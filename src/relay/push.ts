@@ -19,8 +19,10 @@ import {
   recordPushResult,
 } from '../domains/delivery/push-subscriptions/push-message.service.ts';
 import { deviceContext } from '../domains/delivery/push-subscriptions/push-subscription.service.ts';
+import { findWebhook } from '../domains/delivery/webhooks/webhook.queries.ts';
 import { type ApprovalSubjects, subjectOfId } from '../domains/identity/approvals/approval-subject.ts';
 import type { ApprovalLinks } from '../domains/identity/approvals/index.ts';
+import { isId } from '../kernel/ids.ts';
 import { second } from '../kernel/instant.ts';
 import type { Cause } from '../platform/cause.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -55,7 +57,7 @@ export function startPushLoop({ database, clock, vault, links, approvals, push, 
 
   const outcomeOf = async (message: ClaimedMessage, link: string | undefined): Promise<PushOutcome> => {
     const { subscriptionId, expiresAt } = message;
-    const leftMs = Math.min(expiresAt.getTime() - Date.now(), await decideWithinMs(message));
+    const leftMs = Math.min(expiresAt.getTime() - Date.now(), await actWithinMs(message));
     if (leftMs === 0) return { kind: 'obsolete' };
     const answer = await send(message, link, leftMs);
     const outcome = pushOutcome(answer, message, new Date());
@@ -66,9 +68,16 @@ export function startPushLoop({ database, clock, vault, links, approvals, push, 
     return outcome;
   };
 
-  /** 0 where nobody has to decide any more. In the clock's time, which a sandbox moves. */
-  const decideWithinMs = async ({ kind, subjectId }: ClaimedMessage): Promise<number> => {
-    if (kind !== 'approval') return Number.POSITIVE_INFINITY;
+  /** 0 where nobody has to act any more. */
+  const actWithinMs = async ({ kind, subjectId }: ClaimedMessage): Promise<number> => {
+    if (kind === 'approval') return decideWithinMs(subjectId);
+    if (kind !== 'webhook') return Number.POSITIVE_INFINITY;
+    const webhook = isId('webhook', subjectId) ? await findWebhook(database.read(), subjectId) : null;
+    return webhook?.status === 'disabled' ? Number.POSITIVE_INFINITY : 0;
+  };
+
+  /** In the clock's time, which a sandbox moves. */
+  const decideWithinMs = async (subjectId: string): Promise<number> => {
     const [tx, at] = [database.read(), await clock.now()];
     const found = await subjectOfId(approvals, subjectId)?.find(tx, subjectId);
     if (found?.standing(at).isWaiting !== true) return 0;

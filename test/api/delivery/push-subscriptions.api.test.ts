@@ -3,6 +3,7 @@
  * devices that are gone are removed. Method: the real worker sends over TLS to a push service that verifies and decrypts.
  * @module
  */
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { createWebPush } from '../../../src/adapters/push/web-push.ts';
@@ -13,6 +14,7 @@ import {
   recordPushResult,
 } from '../../../src/domains/delivery/push-subscriptions/push-message.service.ts';
 import { pushSubscriptionsArea } from '../../../src/domains/delivery/push-subscriptions/push-subscription.contract.ts';
+import { webhooksArea } from '../../../src/domains/delivery/webhooks/webhook.contract.ts';
 import { passkeyInvitationsArea } from '../../../src/domains/identity/passkey-invitations/invitation.contract.ts';
 import { passkeysArea } from '../../../src/domains/identity/passkeys/passkey.contract.ts';
 import { fundArea } from '../../../src/domains/treasury/funding/funding.contract.ts';
@@ -198,6 +200,68 @@ describe('a device of the owner', () => {
       ...['device.created', 'device.updated'],
       ...['device.tested', 'device.deleted'],
     ]);
+  });
+});
+
+describe('a webhook that is disabled because its receiver is gone', () => {
+  const webhooks = () => owner.client(webhooksArea);
+  /** Its first delivery is answered with 410. */
+  async function disabledWebhook() {
+    const receiver = `${world.sandboxUrl}/receiver/gone-${randomUUID()}`;
+    await fetch(`${receiver}/failures`, {
+      method: 'PUT',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ count: 1, status: 410 }),
+    });
+    const body = { url: `${receiver}?key=hunter2`, events: ['card.shipped'] };
+    const { id, secret } = await webhooks().createWebhook({ body });
+    const params = { id };
+    await webhooks().testWebhook({ params, body: {} });
+    await eventually(
+      () => webhooks().getWebhook({ params }),
+      ({ status }) => status === 'disabled',
+    );
+    return { id, secret, receiver, params };
+  }
+
+  secureTest('is told to the owner’s devices that get alerts, by its host and the reason alone', async () => {
+    const alerts = service.device();
+    await subscribe(alerts);
+    const { id: approvalsOnly } = await subscribe(service.device(), { events: ['approval'] });
+    const { id: invitedsId } = await subscribe(service.device());
+    await world.sql('update push_subscriptions set passkey_id = $2 where id = $1', [
+      invitedsId,
+      (await aPasskey(world, owner)).id,
+    ]);
+    const { id, secret, receiver } = await disabledWebhook();
+    const [message, ...others] = await arrived(alerts);
+    expect(others).toEqual([]);
+    expect(JSON.parse(message?.text ?? '')).toEqual({
+      title: 'Webhook disabled',
+      body: `Events are no longer sent to ${new URL(receiver).host}: the receiver answered 410 Gone.`,
+      tag: id,
+      url: null,
+    });
+    for (const text of ['hunter2', '/receiver/', secret]) expect(message?.text).not.toContain(text);
+    for (const other of [approvalsOnly, invitedsId]) expect(await messagesOf(other)).toEqual([]);
+  });
+
+  secureTest('is not told any more once its owner has made it active again', async () => {
+    const device = service.device();
+    const { id } = await subscribe(device);
+    service.answers.push({ status: 503 });
+    const { params } = await disabledWebhook();
+    await eventually(
+      () => messagesOf(id),
+      ([one]) => (one?.wait ?? 0) > 0,
+    );
+    await webhooks().updateWebhook({ params, body: { status: 'active' } });
+    await dueNow(id);
+    await eventually(
+      () => messagesOf(id),
+      ([one]) => one?.outcome === 'obsolete',
+    );
+    expect(service.to(device)).toHaveLength(1);
   });
 });
 

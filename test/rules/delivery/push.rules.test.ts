@@ -6,6 +6,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
+  disabledInWords,
   notificationOf,
   pushOutcome,
   retryAfterMsOf,
@@ -77,8 +78,18 @@ test('only keys that a browser makes are taken', () => {
 });
 
 test('a notification has amount and path, and never the origin of the link', () => {
-  const asked = { kind: 'approval', subjectId: 'int_12345678', amountEuros: '80.00' } as const;
+  const asked = { kind: 'approval', subjectId: 'int_12345678', amountEuros: '80.00', detail: null } as const;
   const { url, body } = notificationOf(asked, 'https://pay.example.com/approve/0123');
   expect([url, body]).toEqual(['/approve/0123', 'A payment of 80.00 EUR waits for your decision.']);
   expect(notificationOf({ ...asked, amountEuros: null }, undefined)).toMatchObject({ url: null, tag: 'int_12345678' });
+});
+
+test('of a webhook that was disabled, a notification has the host and the reason, and leads nowhere', () => {
+  const detail = disabledInWords('hooks.example.com', 'the receiver answered 410 Gone');
+  expect(notificationOf({ kind: 'webhook', subjectId: 'wh_12345678', amountEuros: null, detail }, undefined)).toEqual({
+    title: 'Webhook disabled',
+    body: 'Events are no longer sent to hooks.example.com: the receiver answered 410 Gone.',
+    tag: 'wh_12345678',
+    url: null,
+  });
 });

@@ -1,5 +1,5 @@
 /**
- * Claims due push messages and records what became of them. A claim has a lease and counts the attempts; a result that
+ * Makes the push messages that no trigger makes, claims due ones and records what became of them. A claim has a lease and counts the attempts; a result that
  * comes after another claim changes nothing.
  * @module
  */
@@ -7,15 +7,31 @@ import * as z from 'zod';
 import { idValue } from '../../../db/row-values.ts';
 import { rowsOf, runSql } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
+import type { Id } from '../../../kernel/ids.ts';
 import type { Cause } from '../../../platform/cause.ts';
-import type { PushOutcome } from './push.rules.ts';
+import { messageKinds, type PushOutcome } from './push.rules.ts';
 import { deleteGoneDevice } from './push-subscription.service.ts';
+
+type Disabled = { readonly id: Id<'webhook'>; readonly ownerId: string; readonly detail: string };
+
+/** To the owner's devices that get alerts. One that is being deleted is left out, so that nobody waits for it. */
+export const announceDisabledWebhook = (tx: Tx, { id, ownerId, detail }: Disabled): Promise<number> =>
+  runSql(
+    tx,
+    `insert into push_messages (subscription_id, kind, subject_id, event, detail, next_attempt_at, expires_at, created_at)
+     select s.id, 'webhook', $2, 'webhook.updated', $3, clock_timestamp(), clock_timestamp() + interval '1 day',
+       clock_timestamp()
+     from push_subscriptions s where s.owner_id = $1 and s.passkey_id is null and 'risk' = any(s.events)
+     for key share of s skip locked`,
+    [ownerId, id, detail],
+  );
 
 const claimedRow = z.object({
   id: z.coerce.number().int(),
-  kind: z.enum(['approval', 'risk', 'test']),
+  kind: z.enum(messageKinds),
   subjectId: z.string(),
   amountEuros: z.string().nullable(),
+  detail: z.string().nullable(),
   attempts: z.int(),
   expiresAt: z.date(),
   subscriptionId: idValue('pushSubscription'),
@@ -49,7 +65,7 @@ export const claimPushMessages = (tx: Tx, most: number, perOwner: number): Promi
      from due, push_subscriptions s, push_keys k
      where m.id = due.id and s.id = m.subscription_id and k.id = s.key_id
      returning m.id, m.kind, m.subject_id as "subjectId", to_char(m.amount_cents / 100.0, 'FM999999999990.00') as "amountEuros",
-       m.attempts, m.expires_at as "expiresAt", s.id as "subscriptionId", s.endpoint, s.sealed_keys as "sealedKeys",
+       m.detail, m.attempts, m.expires_at as "expiresAt", s.id as "subscriptionId", s.endpoint, s.sealed_keys as "sealedKeys",
        k.public_key as "publicKey", k.sealed_private_key as "sealedPrivateKey"`,
     [most, perOwner],
   );

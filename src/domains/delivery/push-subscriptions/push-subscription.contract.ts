@@ -8,7 +8,8 @@ import { pushKinds } from './push.rules.ts';
 
 const kinds = z.enum(pushKinds);
 const eventsOut = z.array(kinds).meta({
-  description: 'the notifications that the device gets: requests that wait for a person, risk alerts',
+  description:
+    'the notifications that the device gets: `approval`, requests that wait for a person; `risk`, risk alerts and, of the owner’s devices, webhook subscriptions that were disabled',
   examples: [['approval', 'risk']],
 });
 
@@ -92,7 +93,7 @@ export const pushSubscriptionsArea = defineArea({
   base: '',
   aliases: [],
   description:
-    'Notifications in the browser about requests that wait for a person, and about risk alerts: to the owner’s devices and to those of invited approvers.',
+    'Notifications in the browser about requests that wait for a person, and about risk alerts: to the owner’s devices and to those of invited approvers. The owner’s devices also hear when a webhook subscription is disabled.',
   operations: {
     getPushPublicKey: {
       method: 'get',

@@ -42,6 +42,8 @@ export const PushMessageSchema = defineEntity({
     subjectId: p.text(),
     event: p.text().nullable(),
     amountCents: p.bigint('number').$type<Cents>().nullable(),
+    /** Of a webhook that was disabled. */
+    detail: p.text().nullable(),
     attempts: p.integer().defaultRaw('default'),
     leaseUntil: p.datetime().nullable(),
     nextAttemptAt: p.datetime().nullable(),

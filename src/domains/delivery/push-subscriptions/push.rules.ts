@@ -9,6 +9,10 @@ import { hour, later, minute } from '../../../kernel/instant.ts';
 export const pushKinds = ['approval', 'risk'] as const;
 export type PushKind = (typeof pushKinds)[number];
 
+/** `webhook` goes to the owner's devices that get risk alerts. */
+export const messageKinds = [...pushKinds, 'webhook', 'test'] as const;
+export type MessageKind = (typeof messageKinds)[number];
+
 /** Undefined for keys that a browser makes: an uncompressed point of P-256, and 16 bytes that are shared with it. */
 export function whyNotKeys({ p256dh, auth }: { readonly p256dh: string; readonly auth: string }): string | undefined {
   const point = Buffer.from(p256dh, 'base64url');
@@ -55,28 +59,36 @@ export function retryAfterMsOf(header: string | null, realNow: Date): number | n
   return Number.isFinite(ms) && ms > 0 ? ms : null;
 }
 
+/** Of the receiver its host alone: path and query of its URL may be a secret. */
+export const disabledInWords = (host: string, why: string): string => `Events are no longer sent to ${host}: ${why}.`;
+
 /** Without what it is about, which push services may read. */
 export const topicOf = (kind: string, subjectId: string): string =>
   createHash('sha256').update(`${kind}/${subjectId}`).digest('base64url').slice(0, 32);
 
 export type Announced = {
-  readonly kind: PushKind | 'test';
+  readonly kind: MessageKind;
   readonly subjectId: string;
   /** Null where the event has none. */
   readonly amountEuros: string | null;
+  /** Of a webhook that was disabled: its host, and why. */
+  readonly detail: string | null;
 };
 
 /** What the device shows. Only the device can read it; names, purposes and accounts are left to the page. */
-export function notificationOf({ kind, subjectId, amountEuros }: Announced, link: string | undefined) {
-  const [title, body] = texts[kind](amountEuros);
+export function notificationOf({ kind, subjectId, amountEuros, detail }: Announced, link: string | undefined) {
+  const [title, body] = texts[kind]({ amountEuros, detail });
   return { title, body, tag: subjectId, url: link === undefined ? null : new URL(link).pathname };
 }
 
-const texts: Readonly<Record<Announced['kind'], (amountEuros: string | null) => readonly [string, string]>> = {
-  approval: (amount) => [
+type Facts = Pick<Announced, 'amountEuros' | 'detail'>;
+
+const texts: Readonly<Record<MessageKind, (facts: Facts) => readonly [string, string]>> = {
+  approval: ({ amountEuros: amount }) => [
     'Your approval is needed',
     amount === null ? 'A request waits for your decision.' : `A payment of ${amount} EUR waits for your decision.`,
   ],
+  webhook: ({ detail }) => ['Webhook disabled', detail ?? 'Nothing is sent to a receiver any more.'],
   risk: () => ['Risk alert', 'Bursar noticed something unusual about an agent or a payment.'],
   test: () => ['Bursar', 'Notifications reach this device.'],
 };

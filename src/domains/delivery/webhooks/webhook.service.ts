@@ -15,6 +15,9 @@ import { checkUrl, type UrlRules } from '../../../outbound/address-rules.ts';
 import { assertBelowLimit } from '../../../platform/assert-limit.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import { recordTransition } from '../../../platform/transitions.ts';
+import { disabledInWords } from '../push-subscriptions/push.rules.ts';
+import { announceDisabledWebhook } from '../push-subscriptions/push-message.service.ts';
+import { hostOf } from '../webhook-pages/webhook-page.rules.ts';
 import { endPendingOf } from './delivery.end.service.ts';
 import { WebhookRow } from './webhook.entity.ts';
 import { hintOf, wantedEvents, whyNotHttps } from './webhook.rules.ts';
@@ -82,6 +85,7 @@ export type WebhookName = { readonly id: ReachedId<'webhook'>; readonly ownerId:
 
 /** A revoking command: what is pending is dropped, what is under way may still arrive, and the secrets are wiped. */
 export async function deleteWebhook(tx: Tx, { id, ownerId }: WebhookName, cause: Cause): Promise<void> {
+  await lockHealth(tx, id);
   const row = await lockWebhook(tx, { id, ownerId });
   if (row === null || row.deletedAt !== null) throw notFound('webhook', id);
   row.deletedAt = cause.at;
@@ -95,7 +99,7 @@ export async function deleteWebhook(tx: Tx, { id, ownerId }: WebhookName, cause:
   await recordChanges(tx, cause, [changeOf(row, 'webhook.deleted')]);
 }
 
-/** Nothing more is sent to it until its owner makes it active again. False when it was not active any more. */
+/** Nothing more is sent to it until its owner, whose devices are told, makes it active again. False when it was not active any more. */
 export async function disableWebhook(tx: Tx, id: Id<'webhook'>, why: string, cause: Cause): Promise<boolean> {
   const row = await lockWebhook(tx, { id });
   if (row === null || row.deletedAt !== null || row.status === 'disabled') return false;
@@ -107,8 +111,13 @@ export async function disableWebhook(tx: Tx, id: Id<'webhook'>, why: string, cau
   await endPendingOf(tx, [id], `the subscription was disabled: ${why}`);
   await recordTransition(tx, 'webhook', id, { from, to: row.status }, cause);
   await recordChanges(tx, cause, [{ ...changeOf(row, 'webhook.updated'), details: { from, why } }]);
+  await announceDisabledWebhook(tx, { id, ownerId: row.ownerId, detail: disabledInWords(hostOf(row.url), why) });
   return true;
 }
+
+/** Results lock the health of a receiver before its subscription, so all do that lock both. Nothing is claimed meanwhile. */
+export const lockHealth = (tx: Tx, id: string): Promise<number> =>
+  runSql(tx, 'select 1 from webhook_health where webhook_id = $1 for update', [id]);
 
 type Wanted = { readonly id: Id<'webhook'>; readonly ownerId?: string };
 
