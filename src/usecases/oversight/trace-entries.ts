@@ -134,13 +134,20 @@ export const eventEntry = (row: TracedEvent): TraceEntryWire =>
     details: { position: row.position },
   });
 
+const deliveriesBy: Readonly<Record<TracedDelivery['origin'], string>> = {
+  event: 'delivery',
+  redelivery: 'repeated delivery',
+  recovery: 'recovered delivery',
+  test: 'test delivery',
+};
+
 export const deliveryEntry = (row: TracedDelivery): TraceEntryWire =>
   entryOf({
     at: row.at,
     part: 'delivery',
     id: row.id,
     parentId: row.eventId,
-    title: `delivery of ${row.event}`,
+    title: `${deliveriesBy[row.origin]} of ${row.event}`,
     status: row.status,
     details: { webhookId: row.webhookId, attempts: row.attempts, responseStatus: row.responseStatus },
   });

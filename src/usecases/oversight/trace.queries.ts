@@ -6,6 +6,7 @@
 import * as z from 'zod';
 import { firstRowOf, rowsOf } from '../../db/statement.ts';
 import type { Tx } from '../../db/tx.ts';
+import { deliveryOrigins } from '../../domains/delivery/webhooks/delivery.rules.ts';
 import { mostEvents, mostOfPart } from '../../domains/oversight/trace/trace.rules.ts';
 import { traceOutcomes } from '../../domains/spending/policies/policy.rules.ts';
 
@@ -188,20 +189,29 @@ const delivery = z.object({
   status: z.string(),
   attempts: z.number(),
   responseStatus: z.number().nullable(),
+  origin: z.enum(deliveryOrigins),
 });
 export type TracedDelivery = z.output<typeof delivery>;
 
-/** A delivery has the time of its event, which is how the index of a subscription finds it. */
+/**
+ * A delivery that was made with its event has the time of its event, which is how the index of a subscription finds it;
+ * one that was made again has an index of its own.
+ */
 export const readDeliveries = (tx: Tx, ownerId: string, eventIds: readonly string[]): Promise<TracedDelivery[]> =>
   rowsOf(
     tx,
     delivery,
     `select d.id, d.created_at as at, d.webhook_id as "webhookId", d.event_id as "eventId", d.event, d.status,
-       d.attempts_made as attempts, (d.attempts -> -1 ->> 'responseStatus')::int as "responseStatus"
+       d.attempts_made as attempts, (d.attempts -> -1 ->> 'responseStatus')::int as "responseStatus",
+       coalesce(d.origin, 'event') as origin
      from (select id from webhooks where owner_id = $1 and deleted_at is null order by created_at desc, id desc limit ${mostOfPart}) w
      cross join unnest($2::text[]) as asked (id)
      join events e on e.id = asked.id
-     join webhook_deliveries d on d.webhook_id = w.id and d.created_at = e.created_at and d.event_id = e.id
+     cross join lateral (
+       select * from webhook_deliveries
+       where webhook_id = w.id and created_at = e.created_at and event_id = e.id and origin is null
+       union all
+       select * from webhook_deliveries where webhook_id = w.id and event_id = e.id and origin is not null) d
      order by d.created_at desc, d.id desc limit ${mostEvents + 1}`,
     [ownerId, [...eventIds]],
   );

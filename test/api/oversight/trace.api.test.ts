@@ -112,6 +112,24 @@ describe('a purchase', () => {
   });
 });
 
+test('a delivery that was made again has an entry of its own beside the first one', async () => {
+  const webhooks = owner.client(webhooksArea);
+  const story = await eventually(
+    () => traceOf(records.completedIntentId),
+    (trace) => trace.entries.some(({ part, status }) => part === 'delivery' && status === 'succeeded'),
+  );
+  const first = story.entries.find(({ part, status }) => part === 'delivery' && status === 'succeeded');
+  const params = { deliveryId: first?.id as `whd_${string}` };
+  const { id } = await webhooks.redeliverWebhookDelivery({ params, body: {} });
+  const after = await traceOf(records.completedIntentId);
+  const deliveries = after.entries.filter(({ part, parentId }) => part === 'delivery' && parentId === first?.parentId);
+  expect(deliveries.map(({ id: one, title }) => [one, title])).toEqual([
+    [first?.id, 'delivery of transaction.completed'],
+    [id, 'repeated delivery of transaction.completed'],
+  ]);
+  expect((await traceOf(id)).rootId).toBe(records.completedIntentId);
+});
+
 test('what waits for a person shows the approver’s page to the owner, and to no agent', async () => {
   const approval = ({ entries }: Trace) => entries.find(({ part }) => part === 'approval');
   expect(approval(await traceOf(records.intentId))).toMatchObject({
