@@ -4,7 +4,7 @@
  */
 import { inOwnTime, ownTime, Refused, send } from './page.js';
 import { askForPasskey, makePasskey, whyNoPasskeys, whyNotMade } from './passkey.js';
-import { askToNotify, subscribeDevice, whyNoNotifications } from './push.js';
+import { askToNotify, needsHomeScreen, subscribeDevice, whyNoNotifications } from './push.js';
 
 const link = location.pathname.replace(/\/$/, '');
 const enrol = document.getElementById('enrol');
@@ -24,7 +24,12 @@ const disable = (button, place, why) => {
   place.textContent = why;
 };
 if (enrol !== null) disable(enrol, problem, whyNoPasskeys(enrol.dataset.origin));
-if (notify !== null) disable(notify, notifyProblem, whyNoPasskeys(notify.dataset.origin) ?? whyNoNotifications());
+if (notify !== null && needsHomeScreen()) {
+  document.getElementById('home-screen').hidden = false;
+  document.getElementById('notify-offer').hidden = true;
+} else if (notify !== null) {
+  disable(notify, notifyProblem, whyNoPasskeys(notify.dataset.origin) ?? whyNoNotifications());
+}
 
 /** A passkey that the server may have enrolled, because the answer was lost: the next press sends it again. */
 let made;

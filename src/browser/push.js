@@ -1,10 +1,12 @@
 /** Subscribes this device to notifications: registers the service worker and asks the browser. Sends nothing to the API. */
 
+const canNotify = () => 'serviceWorker' in navigator && 'PushManager' in window && 'Notification' in window;
+
 /** Undefined where the browser can. */
-export function whyNoNotifications() {
-  if ('serviceWorker' in navigator && 'PushManager' in window && 'Notification' in window) return undefined;
-  return 'This browser cannot show notifications here. On an iPhone, add this page to the home screen first.';
-}
+export const whyNoNotifications = () => (canNotify() ? undefined : 'This browser cannot show notifications.');
+
+/** On iPhones and iPads, whose browsers alone know `standalone`, a page can notify only from the home screen. */
+export const needsHomeScreen = () => !canNotify() && navigator.standalone === false;
 
 /** To be called first after a press: some browsers ask a person only right after one. */
 export async function askToNotify() {

@@ -33,6 +33,7 @@ const directives = {
   'style-src': ["'self'"],
   'img-src': ["'self'"],
   'connect-src': ["'self'"],
+  'manifest-src': ["'self'"],
   'base-uri': ["'none'"],
   'form-action': ["'none'"],
   'frame-ancestors': ["'none'"],

@@ -10,9 +10,21 @@ type Sheet = {
   readonly businessName?: string | null;
   /** A file of src/browser beside the common style. */
   readonly style?: string;
+  /**
+   * May be added to a home screen, which iPhones demand for notifications. It opens there under its own address, because
+   * the manifest names none.
+   */
+  readonly isForHomeScreen?: boolean;
 };
 
-export const sheet = ({ title, content, script, businessName = null, style }: Sheet): Html => html`<!doctype html>
+export const sheet = ({
+  title,
+  content,
+  script,
+  businessName = null,
+  style,
+  isForHomeScreen,
+}: Sheet): Html => html`<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8">
@@ -20,6 +32,7 @@ export const sheet = ({ title, content, script, businessName = null, style }: Sh
     <meta name="color-scheme" content="light dark">
     <title>${title} · Bursar</title>
     <link rel="icon" href="/docs/pages/icon.svg">
+    ${isForHomeScreen === true ? homeScreen : undefined}
     <link rel="stylesheet" href="/docs/pages/page.css">
     ${style === undefined ? undefined : html`<link rel="stylesheet" href="/docs/pages/${style}">`}
     <script type="module" src="/docs/pages/${script}"></script>
@@ -32,6 +45,9 @@ export const sheet = ({ title, content, script, businessName = null, style }: Sh
   </body>
 </html>
 `;
+
+const homeScreen = html`<link rel="manifest" href="/docs/pages/manifest.webmanifest">
+    <link rel="apple-touch-icon" href="/docs/pages/icon-192.png">`;
 
 const months = 'January February March April May June July August September October November December'.split(' ');
 

@@ -1,10 +1,11 @@
 /**
  * Goal: an invited person turns notifications on with a phone, and a notification leads to the approver's page. Method:
  * Chromium with the page, the service worker and the worker as they are; only `pushManager.subscribe` is replaced, because
- * the browser cannot reach its vendor's push service, and what our push service decrypts is delivered over CDP.
+ * the browser cannot reach its vendor's push service, and what our push service decrypts is delivered over CDP. An
+ * iPhone is a phone whose browser has what those of iPhones have, and lacks what they lack.
  * @module
  */
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 // biome-ignore lint/correctness/noUnresolvedImports: its types are re-exported in a way that the linter does not follow
 import type { Browser } from 'playwright-core';
 import { addAuthenticator, browserTest, hasBrowser, heading, openBrowser, openPage } from '../../support/browser.ts';
@@ -34,13 +35,67 @@ afterAll(async () => {
   await service.close();
 });
 
+const phone = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true };
+
+describe('on a page that is open in a browser', () => {
+  /** The invitation's page, once a passkey was enrolled with it. */
+  async function enrolled(prepare: string) {
+    const owner = await world.owner();
+    const opened = await openPage(browser, phone);
+    await addAuthenticator(opened.devtools);
+    await opened.page.addInitScript(prepare);
+    await opened.page.goto((await anInvitation(owner)).enrolUrl);
+    await opened.page.getByRole('button', { name: 'Enrol a passkey' }).click();
+    await heading(opened.page, 'Passkey enrolled');
+    const notify = opened.page.getByRole('button', { name: 'Notify me on this device' });
+    const steps = opened.page.getByText('Add to Home Screen');
+    return { ...opened, isOffered: () => notify.isVisible(), showsSteps: () => steps.isVisible() };
+  }
+
+  const inSafari = 'delete window.PushManager; delete window.Notification; navigator.standalone =';
+
+  phoneTest('an iPhone reads how to add it to the home screen, and finds the manifest and its icons', async () => {
+    const { page, devtools, complaints, isOffered, showsSteps, close } = await enrolled(`${inSafari} false;`);
+    expect([await showsSteps(), await isOffered()]).toEqual([true, false]);
+    const folder = process.env.TEST_PICTURES;
+    if (folder !== undefined) await page.screenshot({ path: `${folder}/home-screen-390.png`, fullPage: true });
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+    const { data = '', errors } = await devtools.send('Page.getAppManifest');
+    expect(errors).toEqual([]);
+    const manifest = JSON.parse(data);
+    expect(manifest).toMatchObject({ name: 'Bursar', display: 'standalone', scope: '/' });
+    expect(manifest).not.toHaveProperty('start_url'); // The home screen opens the invitation's own page.
+    const touchIcon = await page.locator('link[rel=apple-touch-icon]').getAttribute('href');
+    const icons = [touchIcon, ...manifest.icons.map(({ src }: { src: string }) => src)];
+    for (const icon of icons) {
+      const { status, headers } = await fetch(new URL(icon, page.url()));
+      expect([icon, status, headers.get('content-type')]).toEqual([icon, 200, expect.stringMatching(/^image\//)]);
+    }
+    expect(complaints).toEqual([]);
+    await close();
+  });
+
+  phoneTest('an iPhone that opened it from the home screen, and other browsers, read nothing about it', async () => {
+    const fromHomeScreen = await enrolled('navigator.standalone = true;');
+    expect([await fromHomeScreen.showsSteps(), await fromHomeScreen.isOffered()]).toEqual([false, true]);
+    await fromHomeScreen.close();
+    const other = await enrolled('');
+    expect([await other.showsSteps(), await other.isOffered()]).toEqual([false, true]);
+    await other.close();
+    const without = await enrolled('delete window.PushManager;');
+    expect(await without.showsSteps()).toBe(false);
+    await without.page.getByText('This browser cannot show notifications.').waitFor();
+    expect(without.complaints).toEqual([]);
+    await without.close();
+  });
+});
+
 phoneTest('a phone is subscribed from the enrolment page, shows an approval, and leads to its page', async () => {
   const owner = await world.owner();
   const { agentId } = await anAgentWithCard(world, owner);
   await world.sql('update policies set auto_approve_limit_cents = 5000, daily_limit_cents = null where agent_id = $1', [
     agentId,
   ]);
-  const phone = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true };
   const { page, devtools, complaints, close } = await openPage(browser, phone);
   await addAuthenticator(devtools);
   const { origin } = new URL(world.config.publicUrl);

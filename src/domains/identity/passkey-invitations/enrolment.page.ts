@@ -21,7 +21,7 @@ export const enrolmentPage = pageOf(enrolmentOut, {
 });
 
 const framed = (title: string, content: Html, businessName: string | null): Html =>
-  sheet({ title, content, script: 'invited.js', businessName });
+  sheet({ title, content, script: 'invited.js', businessName, isForHomeScreen: true });
 
 const refusals: Readonly<Record<number, readonly [string, string]>> = {
   404: ['No such link', 'This link belongs to no invitation. Check that you opened the complete link.'],
@@ -79,7 +79,16 @@ function used({ enrolledAt, isRemoved }: NonNullable<EnrolmentWire['passkey']>, 
 
 /** The server takes a device only with an assertion of the passkey that was enrolled with this link. */
 const offered = (origin: string): Html => html`
-  <div class="note">
+  <div id="home-screen" class="note" hidden>
+    <p>On an iPhone or iPad, this page can notify you once it is on your home screen:</p>
+    <ol>
+      <li>Press <b>Share</b> in your browser.</li>
+      <li>Choose <b>Add to Home Screen</b>.</li>
+      <li>Open <b>Bursar</b> from the home screen and press <b>Notify me on this device</b>.</li>
+    </ol>
+    <p class="fine">This needs iOS 16.4 or later.</p>
+  </div>
+  <div id="notify-offer" class="note">
     <p>This device can tell you when an agent asks, and show you the request.</p>
     <button id="notify" class="main" type="button" data-origin="${origin}">Notify me on this device</button>
   </div>
