@@ -167,7 +167,8 @@ export const webhookPagesArea = defineArea({
       method: 'delete',
       path: '/webhooks/{id}/page-links',
       summary: 'Revoke the link to the page of a subscription',
-      description: 'It shows nothing from the commit on. 204 also where there is none.',
+      description:
+        'It shows nothing from the commit on. 204 also where there is none. A repeat revokes a link that was made since, unless it has the `Idempotency-Key` of the first request.',
       auth: ['key'],
       params,
       success: { status: 204 },
