@@ -120,7 +120,7 @@ test('a delivery that was made again has an entry of its own beside the first on
   );
   const first = story.entries.find(({ part, status }) => part === 'delivery' && status === 'succeeded');
   const params = { deliveryId: first?.id as `whd_${string}` };
-  const { id } = await webhooks.redeliverWebhookDelivery({ params, body: {} });
+  const { id } = await webhooks.redeliverWebhookDelivery({ params });
   const after = await traceOf(records.completedIntentId);
   const deliveries = after.entries.filter(({ part, parentId }) => part === 'delivery' && parentId === first?.parentId);
   expect(deliveries.map(({ id: one, title }) => [one, title])).toEqual([
