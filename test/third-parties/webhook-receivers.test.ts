@@ -7,7 +7,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { bodyOf, deliveryHeaders, newWebhookSecret } from '../../src/domains/delivery/webhooks/webhook.signature.ts';
@@ -106,4 +106,55 @@ describe('the programs of docs/webhooks.md', () => {
     await writeFile(join(work, 'verify.py'), `${programOf('python')}\n${main.join('\n')}\n`);
     expect(outcomes('python3', ['verify.py'])).toEqual(expected);
   });
+
+  (isInstalled('ruby', '-r', 'standardwebhooks', '-e', '') ? test : test.skip)('Ruby', async () => {
+    const main = [
+      'require "json"',
+      'require "standardwebhooks"',
+      'one = JSON.parse(STDIN.read)',
+      'secret, raw_body, headers = one["secret"], one["body"], one["headers"]',
+      'begin',
+      programOf('ruby'),
+      '  puts "genuine"',
+      'rescue StandardWebhooks::WebhookVerificationError',
+      '  puts "refused"',
+      'end',
+    ];
+    await writeFile(join(work, 'verify.rb'), `${main.join('\n')}\n`);
+    expect(outcomes('ruby', ['verify.rb'])).toEqual(expected);
+  });
+
+  // The library is where CLASSPATH says.
+  (isInstalled('javap', 'com.standardwebhooks.Webhook') ? test : test.skip)(
+    'Java',
+    async () => {
+      const main = [
+        'public class Verify {',
+        '  public static void main(String[] given) throws Exception {',
+        '    String secret = given[0], rawBody = given[1];',
+        '    var lines = new java.util.HashMap<String, java.util.List<String>>();',
+        '    for (int i = 2; i < given.length; i += 2) lines.put(given[i], java.util.List.of(given[i + 1]));',
+        '    var headers = java.net.http.HttpHeaders.of(lines, (name, value) -> true);',
+        '    try {',
+        programOf('java'),
+        '      System.out.print("genuine");',
+        '    } catch (com.standardwebhooks.exceptions.WebhookVerificationException refused) {',
+        '      System.out.print("refused");',
+        '    }',
+        '  }',
+        '}',
+      ];
+      await writeFile(join(work, 'Verify.java'), main.join('\n'));
+      execFileSync('javac', ['Verify.java'], { cwd: work });
+      const classpath = `${process.env.CLASSPATH}${delimiter}${work}`;
+      const ran = [...genuine, ...forged].map((one) => {
+        const given = [one.secret, one.body, ...Object.entries(one.headers).flat()];
+        // The body has letters that are not ASCII.
+        const env = { ...process.env, LC_ALL: 'C.UTF-8' };
+        return execFileSync('java', ['-cp', classpath, 'Verify', ...given], { encoding: 'utf8', env });
+      });
+      expect(ran).toEqual(expected);
+    },
+    120_000,
+  );
 });
