@@ -67,11 +67,13 @@ export function mountedAreas(given: Omit<ApiProcessWithoutApprovals, 'reconcilia
   const api: ApiProcess = {
     ...withoutApprovals,
     approvals: approvalSubjects(given),
-    lookups: () => Object.assign({}, ...mounts.map(({ lookups }) => lookups)),
+    lookupsIn: (tx) => {
+      const inTransaction = { ...api, database: { ...api.database, read: () => tx } };
+      return Object.assign({}, ...served.map(({ lookups }) => lookups(inTransaction)));
+    },
     runPrefixes: [...workflows.values()].map(({ idPrefix }) => idPrefix),
   };
-  const mounts = served.map(({ contract, mount }): Mounted => ({ ...mount(api), area: contract }));
-  return mounts;
+  return served.map(({ contract, mount }): Mounted => ({ ...mount(api), area: contract }));
 }
 
 /** What a person approves, of every area. */

@@ -5,6 +5,7 @@
  */
 import type * as workflowTypes from '../../../workflows/index.ts';
 import type { AnyEntity } from '../../db/orm.ts';
+import type { Tx } from '../../db/tx.ts';
 import type { DecisionEvents } from '../../domains/identity/approvals/approval.contract.ts';
 import type { ApprovalSubject, ApprovalSubjects } from '../../domains/identity/approvals/approval-subject.ts';
 import type { OpenCredentials } from '../../domains/identity/credentials/credentials.ts';
@@ -26,13 +27,13 @@ export type ApiProcess = Infrastructure & {
   readonly reconciliation: readonly ReconciliationQuery[];
   /** What a person approves, of every area. */
   readonly approvals: ApprovalSubjects;
-  /** How records of all areas are found by id. To be called when a request is answered, not before. */
-  readonly lookups: () => Lookups;
+  /** How records of all areas are found by id, all in one transaction. */
+  readonly lookupsIn: (tx: Tx) => Lookups;
   /** The first parts of all workflow ids. */
   readonly runPrefixes: readonly string[];
 };
 
-export type ApiProcessWithoutApprovals = Omit<ApiProcess, 'approvals' | 'lookups' | 'runPrefixes'>;
+export type ApiProcessWithoutApprovals = Omit<ApiProcess, 'approvals' | 'lookupsIn' | 'runPrefixes'>;
 
 /** What the activities of an area may use. */
 export type WorkerProcess = Infrastructure & { readonly ports: Ports; readonly retries: RetrySender };
@@ -89,6 +90,7 @@ export type RegisteredArea = Required<Omit<Parts, 'activities' | 'approval'>> & 
     readonly contract: Area;
     readonly position: number;
     readonly mount: (api: ApiProcess) => Mounted;
+    readonly lookups: (api: ApiProcess) => Lookups;
   };
 };
 
@@ -98,7 +100,7 @@ const without = { entities: [], activities: () => ({}), workflows: [], loops: []
 export function servedArea<A extends Area>(name: string, area: Parts & Served<A>): RegisteredArea {
   const { contract, position, handlers, lookups, pages: _ofTheMount, ...parts } = area;
   const mount = (api: ApiProcess): Mounted => mounted<A>(contract, handlers(api), area, lookups?.(api));
-  return { ...without, ...parts, name, served: { contract, position, mount } };
+  return { ...without, ...parts, name, served: { contract, position, mount, lookups: (api) => lookups?.(api) ?? {} } };
 }
 
 /** An area without operations: other areas or the platform call it. */

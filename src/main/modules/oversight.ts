@@ -20,8 +20,8 @@ export const oversight = defineModule('oversight', [
   servedArea('trace', {
     contract: traceArea,
     position: 355,
-    handlers: ({ database, lookups, runPrefixes, links, config }) =>
-      traceHandlers({ read: readTrace({ database, lookups, runPrefixes, links, runUrl: runUrlOf(config) }) }),
+    handlers: ({ database, lookupsIn, runPrefixes, links, config }) =>
+      traceHandlers({ read: readTrace({ database, lookupsIn, runPrefixes, links, runUrl: runUrlOf(config) }) }),
     tables: [],
   }),
 ]);

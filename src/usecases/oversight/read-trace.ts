@@ -1,9 +1,10 @@
 /**
  * The trace of any record: finds the record whose story it is, reads the parts that the caller may read with a fixed
- * number of statements, and puts them in order. Changes nothing.
+ * number of statements of one snapshot, and puts them in order. Changes nothing.
  * @module
  */
 import type { Database } from '../../db/database.ts';
+import type { Tx } from '../../db/tx.ts';
 import type { TraceEntryWire } from '../../domains/oversight/trace/trace.contract.ts';
 import type { ReadTrace } from '../../domains/oversight/trace/trace.routes.ts';
 import {
@@ -49,13 +50,13 @@ import {
 } from './trace-entries.ts';
 
 type Deps = {
-  readonly database: Pick<Database, 'read'>;
+  readonly database: Pick<Database, 'snapshot'>;
   /** Of every area: how a record is found by its id. */
-  readonly lookups: () => Lookups;
+  readonly lookupsIn: (tx: Tx) => Lookups;
   /** The first parts of the workflow ids. */
   readonly runPrefixes: readonly string[];
   readonly links: {
-    urlsOf(tx: ReturnType<Database['read']>, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
+    urlsOf(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   };
   /** The page of a run in Temporal's Web UI; null where no Web UI is known. */
   readonly runUrl: (workflowId: string) => string | null;
@@ -67,14 +68,16 @@ type Root = { readonly id: string; readonly kind: IdKind; readonly row: Found };
 export const readTrace =
   (deps: Deps): ReadTrace =>
   async (id, own, { caller }) => {
-    const root = await rootOf(deps, id, own, caller);
     const may = mayRead(caller);
     const leftOut = new Map<TracePart, Omission>();
     const cut = <Row>(part: TracePart, rows: readonly Row[], most: number = mostOfPart): readonly Row[] => {
       if (rows.length > most) leftOut.set(part, 'too_many');
       return rows.slice(0, most);
     };
-    const entries = await entriesOf(deps, root, { own, caller, cut });
+    const { root, entries } = await deps.database.snapshot(async (tx) => {
+      const root = await rootOf(tx, deps, id, { own, caller });
+      return { root, entries: await entriesOf(tx, deps, root, { own, caller, cut }) };
+    });
     for (const { part } of entries) if (may(part) !== true) leftOut.set(part, may(part) as Omission);
     for (const part of partsOf(root)) if (may(part) !== true) leftOut.set(part, may(part) as Omission);
     const kept = entries.filter(({ part }) => may(part) === true);
@@ -88,14 +91,13 @@ export const readTrace =
     };
   };
 
-type Reading = {
-  readonly own: Own;
-  readonly caller: Caller;
+type Asking = { readonly own: Own; readonly caller: Caller };
+
+type Reading = Asking & {
   readonly cut: <Row>(part: TracePart, rows: readonly Row[], most?: number) => readonly Row[];
 };
 
-async function entriesOf(deps: Deps, root: Root, { own, caller, cut }: Reading): Promise<TraceEntryWire[]> {
-  const tx = deps.database.read();
+async function entriesOf(tx: Tx, deps: Deps, root: Root, { own, caller, cut }: Reading): Promise<TraceEntryWire[]> {
   const whose: Whose = { ownerId: own.ownerId, agentId: own.agentId ?? null };
   const records = await readRecords(tx, whose, root.id);
   const shown = [...Map.groupBy(records, ({ part }) => part)].flatMap(([part, rows]) => cut(part, rows));
@@ -198,13 +200,14 @@ const mayRead =
   };
 
 /** Follows the record to the one whose story it belongs to, as far as the caller reaches. */
-async function rootOf(deps: Deps, id: string, own: Own, caller: Caller): Promise<Root> {
-  let root = await found(deps, id, own, caller);
+async function rootOf(tx: Tx, deps: Deps, id: string, asking: Asking): Promise<Root> {
+  const lookups = deps.lookupsIn(tx);
+  let root = await found(tx, lookups, id, asking);
   for (let hops = 0; hops < mostHops; hops++) {
     const next = root.row[pointerOfKind[root.kind] ?? ''] ?? root.row.pointer;
     if (typeof next !== 'string') break;
     try {
-      root = await found(deps, next, own, caller);
+      root = await found(tx, lookups, next, asking);
     } catch (error) {
       if (!(error instanceof DomainError)) throw error;
       break; // What lies behind is closed to the caller: the story begins here.
@@ -216,11 +219,11 @@ async function rootOf(deps: Deps, id: string, own: Own, caller: Caller): Promise
 /** A delivery names an event, which names a transaction, which names an intent. */
 const mostHops = 4;
 
-async function found({ database, lookups }: Deps, id: string, own: Own, caller: Caller): Promise<Root> {
+async function found(tx: Tx, lookups: Lookups, id: string, { own, caller }: Asking): Promise<Root> {
   const kind = kindOf(id);
   if (kind === undefined) throw notFound('record', id);
-  const plain = findPlain(database.read(), kind, id);
-  const lookup = (lookups() as Readonly<Record<string, (id: string, own: Own) => Promise<Owned | null>>>)[kind];
+  const plain = findPlain(tx, kind, id);
+  const lookup = (lookups as Readonly<Record<string, (id: string, own: Own) => Promise<Owned | null>>>)[kind];
   const row = plain === undefined ? await lookup?.(id, own) : await plain;
   const reached = mayReach(own, nounOf(kind), id, row ?? null);
   assertScope(caller, kind);

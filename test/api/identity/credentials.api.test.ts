@@ -213,6 +213,9 @@ test('opened over a database that is away, credentials neither throw nor keep th
       write: () => {
         throw new Error('unused');
       },
+      snapshot: () => {
+        throw new Error('unused');
+      },
     },
     databaseUrl: 'postgres://unknown@127.0.0.1:9/none',
     mode: 'sandbox',

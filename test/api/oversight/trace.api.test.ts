@@ -13,7 +13,7 @@ import { mostEvents, mostOfPart } from '../../../src/domains/oversight/trace/tra
 import type { Scope } from '../../../src/http/scopes.ts';
 import { newId } from '../../../src/kernel/ids.ts';
 import { type Records, recordsOf } from '../../support/factories/records.ts';
-import { anIntent, aPayer } from '../../support/payments-world.ts';
+import { anIntent, aPayer, networkOf } from '../../support/payments-world.ts';
 import { refusalOf } from '../../support/refusals.ts';
 import { eventually, type Owner, startWorld, type World } from '../../support/world.ts';
 
@@ -249,4 +249,33 @@ test('a long story takes as many statements as a short one, and says what it lef
   expect(other.story.entries.filter(({ part }) => part === 'event')).toHaveLength(mostEvents);
   expect(one.statements).toBeLessThan(40);
   expect(other.statements).toBeLessThan(40);
+});
+
+test('is of one moment: what is collected while it is read is in none of its parts', async () => {
+  const payer = await aPayer(world, { fundsCents: 5_000, policy: { require_intent: true } });
+  const intentId = await anIntent(world, payer);
+  const network = networkOf(world);
+  const message = network.authorizationOf(payer);
+  const { body } = await network.send<{ decision: string }>('authorizations', message);
+  expect(body.decision).toBe('approved');
+  const statesOf = ({ entries }: Trace) =>
+    ['declaration', 'transaction'].map((wanted) => entries.find(({ part }) => part === wanted)?.status);
+  const lock = new pg.Client({ connectionString: world.ownerUrl });
+  await lock.connect();
+  try {
+    await lock.query('begin');
+    // Read after the intent, with the transactions; a clearing does not touch it.
+    await lock.query('lock table evidence in access exclusive mode');
+    const read = traceOf(intentId, payer.owner);
+    await eventually(
+      () => world.sql(`select 1 from pg_locks where relation = 'evidence'::regclass and not granted`),
+      (waiting) => waiting.length > 0,
+    );
+    expect((await network.clear(payer, { authorizationId: message.id })).status).toBe(200);
+    await lock.query('commit');
+    expect(statesOf(await read)).toEqual(['approved', 'pending']);
+  } finally {
+    await lock.end();
+  }
+  expect(statesOf(await traceOf(intentId, payer.owner))).toEqual(['completed', 'completed']);
 });
