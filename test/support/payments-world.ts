@@ -237,8 +237,8 @@ export async function journalsOf(world: World, ownerId: string): Promise<string[
 }
 
 /** The sweeper's pass as of that instant of business time. */
-export const expireIn = (world: World, at: Date): Promise<Expired> =>
-  inDatabase(world, (database) => expireHolds({ database })(at));
+export const expireIn = (world: World, at: Date, how: { lockWaitMs?: number } = {}): Promise<Expired> =>
+  inDatabase(world, (database) => expireHolds({ database, ...how })(at));
 
 /** For services that no request reaches, or not at the time that a test needs. */
 export async function inDatabase<T>(world: World, work: (database: Database) => Promise<T>): Promise<T> {

@@ -7,6 +7,7 @@
 import * as z from 'zod';
 import { type Database, isLockTimeout } from '../../db/database.ts';
 import { inLanes } from '../../db/lanes.ts';
+import { waitForLocks } from '../../db/lock-wait.ts';
 import { oneRowOf, runSql } from '../../db/statement.ts';
 import type { Tx } from '../../db/tx.ts';
 import { type Known, knownAnswer, loadAuthorizationFacts } from '../../domains/payments/network/authorization-facts.ts';
@@ -119,7 +120,7 @@ function writeWithin<T>(database: Database, mostWaitMs: number, work: (tx: Tx) =
   return () =>
     database.write(async (tx) => {
       const leftMs = Math.max(1, Math.ceil(until - performance.now()));
-      await runSql(tx, `select set_config('lock_timeout', $1, true)`, [`${leftMs}ms`]);
+      await waitForLocks(tx, leftMs);
       return work(tx);
     });
 }

@@ -29,7 +29,7 @@ import { bookOrphanRefunds } from './book-orphan-refunds.ts';
 import { forEachCollectingErrors } from './for-each-collecting-errors.ts';
 import { holderOf } from './holder-of-card.ts';
 
-export type BookOrphansDeps = { readonly database: Database };
+export type BookOrphansDeps = { readonly database: Pick<Database, 'read' | 'write'> };
 
 const waitsMs = day;
 const batch = 100;

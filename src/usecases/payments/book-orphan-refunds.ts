@@ -41,7 +41,7 @@ type Orphan = Awaited<ReturnType<typeof orphans.all>>[number];
 
 /** `since`: what came before it has waited long enough. The next pass tries the failed ones again. */
 export async function bookOrphanRefunds(
-  database: Database,
+  database: Pick<Database, 'read' | 'write'>,
   { since, at }: { readonly since: Date; readonly at: Date },
 ): Promise<{ done: number; failures: unknown[] }> {
   const found = await orphans.all(database.read(), { since });

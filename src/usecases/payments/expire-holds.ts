@@ -6,30 +6,51 @@
 import { sql } from 'kysely';
 import { type Database, isDatabaseAway } from '../../db/database.ts';
 import { type Given, query } from '../../db/db.ts';
-import { runSql } from '../../db/statement.ts';
+import { waitForLocks } from '../../db/lock-wait.ts';
 import type { Tx } from '../../db/tx.ts';
 import { failUnlinked } from '../../domains/payments/transactions/confirm.service.ts';
 import { bookExpiries } from '../../domains/payments/transactions/giving-back.service.ts';
 import { lockPayment, lockPayments } from '../../domains/payments/transactions/payment-lock.service.ts';
+import { second } from '../../kernel/instant.ts';
 import type { Cause } from '../../platform/cause.ts';
 import { cardWasUsed } from '../cards/card-was-used.ts';
 import { type BookOrphansDeps, bookOrphanClearings } from './book-orphan-clearings.ts';
 import { forEachCollectingErrors, throwAll } from './for-each-collecting-errors.ts';
 
+type Deps = BookOrphansDeps & {
+  /** How long each lock of what is ended alone is awaited: longer than in a batch, and shorter than a caller waits. */
+  readonly lockWaitMs?: number;
+};
+
 export type Expired = { readonly holds: number; readonly confirms: number; readonly orphans: number };
 
 const batch = 100;
+const batchLockWaitMs = second / 4;
+const aloneLockWaitMs = 2 * second;
 
 /** `at` is business time. */
 export const expireHolds =
-  ({ database }: BookOrphansDeps) =>
+  ({ database, lockWaitMs = aloneLockWaitMs }: Deps) =>
   async (at: Date): Promise<Expired> => {
-    const holds = await sweepHolds(database, at);
-    const confirms = await failConfirms(database, at);
-    const orphans = await bookOrphanClearings({ database })(at);
+    const patient = waiting(database, lockWaitMs);
+    const holds = await sweepHolds(patient, at);
+    const confirms = await failConfirms(patient, at);
+    const orphans = await bookOrphanClearings({ database: patient })(at);
     throwAll([...holds.failures, ...confirms.failures, ...orphans.failures], 'of what has aged');
     return { holds: holds.done, confirms: confirms.done, orphans: orphans.done };
   };
+
+type Writing = Pick<Database, 'read' | 'write'>;
+
+/** One row whose lock is kept for long keeps no other waiting: it fails in time, and alone. */
+const waiting = (database: Writing, lockWaitMs: number): Writing => ({
+  read: database.read,
+  write: (work) =>
+    database.write(async (tx) => {
+      await waitForLocks(tx, lockWaitMs);
+      return work(tx);
+    }),
+});
 
 type Drained = { readonly done: number; readonly failures: unknown[] };
 type Place = { readonly at: Date; readonly afterAt: Date; readonly after: string };
@@ -48,7 +69,7 @@ const expiredHolds = query((from, given: Given<Place>) =>
 );
 
 /** Each batch is one transaction, small enough, and with so short a wait for locks, that no decision waits long for its agents. */
-async function sweepHolds(database: Database, at: Date): Promise<Drained> {
+async function sweepHolds(database: Writing, at: Date): Promise<Drained> {
   const failures: unknown[] = [];
   let done = 0;
   let place = { afterAt: new Date(0), after: '' };
@@ -64,8 +85,11 @@ async function sweepHolds(database: Database, at: Date): Promise<Drained> {
   }
 }
 
-/** One that cannot be booked, or whose locks take too long, stops no other: then each is booked alone. */
-async function expireTogether(database: Database, ids: readonly string[], at: Date): Promise<unknown[]> {
+/**
+ * One that cannot be booked, or whose locks take too long, stops no other: then each is booked alone, and the next sweep
+ * takes those whose locks still took too long.
+ */
+async function expireTogether(database: Writing, ids: readonly string[], at: Date): Promise<unknown[]> {
   const expire = (some: readonly string[]) => database.write((tx) => expireIn(tx, some, at));
   if (ids.length === 0) return [];
   try {
@@ -80,7 +104,7 @@ async function expireTogether(database: Database, ids: readonly string[], at: Da
 /** What a clearing, a reversal or another sweep has ended meanwhile, or made to last longer, stays. */
 async function expireIn(tx: Tx, ids: readonly string[], at: Date): Promise<void> {
   // While one owner's lock is awaited, no other owner's is kept.
-  if (ids.length > 1) await runSql(tx, `select set_config('lock_timeout', '250ms', true)`);
+  if (ids.length > 1) await waitForLocks(tx, batchLockWaitMs);
   const rows = await lockPayments(tx, ids);
   const due = rows.filter((row) => row.status === 'pending' && row.holdExpiresAt != null && row.holdExpiresAt <= at);
   await bookExpiries(
@@ -101,7 +125,7 @@ const unlinkedConfirms = query((from, given: Given<{ at: Date; after: string }>)
 );
 
 /** One transaction each: confirms whose authorization never comes are rare. */
-async function failConfirms(database: Database, at: Date): Promise<Drained> {
+async function failConfirms(database: Writing, at: Date): Promise<Drained> {
   const failures: unknown[] = [];
   let done = 0;
   let after = '';

@@ -132,13 +132,13 @@ test('a clearing that was there first is booked, and the sweep gives back the ho
 });
 
 test('a clearing that comes while its hold is given back waits for it, and is booked without the hold', async () => {
-  const [collected] = await payments(1); // Alone, so the sweep waits for its lock as long as that takes.
+  const [collected] = await payments(1);
   if (collected === undefined) throw new Error('nothing was paid');
   let cleared: Promise<{ status: number }> | undefined;
   let swept: Promise<unknown> | undefined;
   const account = `wallet:${collected.payer.walletId}:available`;
   await whileLocked('select 1 from ledger_accounts where name = $1 for update', account, async () => {
-    swept = expireIn(world, inDays(7.1));
+    swept = expireIn(world, inDays(7.1), { lockWaitMs: 60_000 });
     await waiters(1);
     cleared = network.clear(collected.payer, { authorizationId: collected.authorizationId });
     await waiters(2);
@@ -162,7 +162,7 @@ test("one owner's lock keeps a sweep waiting for that owner's hold alone: the ot
   let swept: Promise<unknown> | undefined;
   const lock = 'update agent_spending set revision = revision + 1 where agent_id = $1';
   await whileLocked(lock, stalled.payer.agentId, async () => {
-    swept = expireIn(world, inDays(7.1));
+    swept = expireIn(world, inDays(7.1), { lockWaitMs: 60_000 });
     await waiters(1);
     await anIntent(world, free.payer, { ttlMs: 30 * 86_400_000 });
     const again = await eventually(
@@ -173,6 +173,21 @@ test("one owner's lock keeps a sweep waiting for that owner's hold alone: the ot
   });
   await swept;
   for (const { transactionId } of paid) expect(await tracesOf(transactionId)).toEqual([givenBack]);
+});
+
+test('a lock that is kept for long keeps one hold from its sweep: the others are given back, and the next sweep takes it', async () => {
+  const paid = await payments(3);
+  const [stalled, ...others] = paid;
+  if (stalled === undefined) throw new Error('nothing was paid');
+  // The first in the order of the sweep, so that all others come after it.
+  await world.sql('update transactions set hold_expires_at = $1 where id = $2', [inDays(6.9), stalled.transactionId]);
+  const lock = 'update agent_spending set revision = revision + 1 where agent_id = $1';
+  await whileLocked(lock, stalled.payer.agentId, async () => {
+    await expect(expireIn(world, inDays(7.1))).rejects.toThrow('1 of what has aged failed');
+    for (const { transactionId } of others) expect(await tracesOf(transactionId)).toEqual([givenBack]);
+  });
+  expect((await expireIn(world, inDays(7.1))).holds).toBe(1);
+  expect(await tracesOf(stalled.transactionId)).toEqual([givenBack]);
 });
 
 test('an intent whose payment is given back is paid by what was collected for it, also in one batch', async () => {
