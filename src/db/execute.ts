@@ -3,62 +3,70 @@
  * the rest of the code gets its rows typed (`db.ts`) or parsed (`statement.ts`).
  * @module
  */
-import type { Socket } from 'node:net';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { CompiledQuery, type Transaction } from 'kysely';
 import type { PoolClient } from 'pg';
+import { answeredWithin } from './cut-off.ts';
 import { poolOf } from './pools.ts';
+import { endSession, sessionOf } from './sessions.ts';
 
 /** `count`: the rows that the statement returned or changed. */
 export type Executed<Row> = { readonly rows: Row[]; readonly count: number };
 
 export type Patience = {
   /**
-   * Of a statement outside of a transaction that never takes long: its connection is closed then, because one that
-   * nobody closes (half open) stays silent for a quarter of an hour.
+   * Of a statement outside of a transaction that never takes long: its connection is closed then, sooner than
+   * silent-connections.ts closes it.
    */
   readonly answeredWithinMs?: number;
+  /**
+   * Of a statement outside of a transaction that is repeated when its connection is lost: the repeat must not be answered
+   * before this one, so its session is ended first. Throws StillAtWork when that is not possible.
+   */
+  readonly endsLostSession?: boolean;
 };
 
 export async function execute<Row>(
   tx: EntityManager,
   text: string,
   params: readonly unknown[],
-  { answeredWithinMs }: Patience = {},
+  { answeredWithinMs, endsLostSession = false }: Patience = {},
 ): Promise<Executed<Row>> {
   const transaction = tx.getTransactionContext<Transaction<unknown>>();
   if (transaction !== undefined) {
     const { rows, numAffectedRows } = await transaction.executeQuery<Row>(CompiledQuery.raw(text, [...params]));
     return { rows, count: Number(numAffectedRows ?? rows.length) };
   }
-  const client = await poolOf(tx).connect();
-  let isLost = false;
-  const late = answeredWithinMs === undefined ? undefined : setTimeout(() => cutOff(client), answeredWithinMs);
+  const pool = poolOf(tx);
+  const client = await pool.connect();
   try {
-    const { rows, rowCount } = await client.query(text, [...params]);
+    return await executeOn<Row>(client, text, params, answeredWithinMs);
+  } catch (error) {
+    // PostgreSQL itself has ended the statement where it says so.
+    if (endsLostSession && severityOf(error) === undefined) await endSession(pool, sessionOf(client), error);
+    throw error;
+  }
+}
+
+/** And gives the connection back. */
+async function executeOn<Row>(
+  client: PoolClient,
+  text: string,
+  params: readonly unknown[],
+  withinMs: number | undefined,
+): Promise<Executed<Row>> {
+  let isLost = false;
+  try {
+    const asked = client.query(text, [...params]);
+    const { rows, rowCount } = await (withinMs === undefined ? asked : answeredWithin(client, withinMs, asked));
     return { rows: rows as Row[], count: rowCount ?? rows.length };
   } catch (error) {
     // Not only a failed statement: the next one must not get a connection that PostgreSQL is ending.
-    isLost = (error as { severity?: unknown }).severity !== 'ERROR';
+    isLost = severityOf(error) !== 'ERROR';
     throw error;
   } finally {
-    clearTimeout(late);
     client.release(isLost);
   }
 }
 
-/**
- * Reset, and not closed in order, so that what was sent and has not arrived is mostly not executed after the caller has
- * given up. TLS and Unix sockets cannot be reset, and a repeat finds what was executed nevertheless.
- */
-function cutOff(client: PoolClient): void {
-  const { stream } = (client as unknown as { readonly connection: { readonly stream: Socket } }).connection;
-  const why = new Error('Connection terminated: PostgreSQL did not answer in time');
-  // A reset waits until everything is written, which a silent connection may never take; half a statement is not executed.
-  if (stream.writableLength > 0) return void stream.destroy(why);
-  try {
-    stream.resetAndDestroy();
-  } catch {
-    stream.destroy(why);
-  }
-}
+const severityOf = (error: unknown): unknown => (error as { severity?: unknown }).severity;

@@ -8,13 +8,15 @@ import { type ClientBase, type Pool, TypeOverrides } from 'pg';
 import { returnDeadClients } from './dead-clients.ts';
 import { keepPool } from './pools.ts';
 import { preparingClient } from './prepared-statements.ts';
+import { beginSession } from './sessions.ts';
+import { cutSilentConnections } from './silent-connections.ts';
 
 export type Orm = MikroORM;
 export type AnyEntity = EntitySchema | EntityClass<object>;
 
 export const defaultPoolTimeoutMs = 5_000;
-/** PostgreSQL ends a transaction that does nothing for so long, because it holds locks and stalls the feed of events. */
-const idleInTransactionMs = 60_000;
+/** A network that forgets connections on which nothing is sent must not forget one that waits for a long statement. */
+const keepAlive = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
 
 export type DatabaseOptions = {
   url: string;
@@ -22,6 +24,8 @@ export type DatabaseOptions = {
   poolSize: number;
   /** How long a caller waits for a connection of the pool, or for a new one. */
   poolTimeoutMs?: number;
+  /** How often it looks for silent connections; the default suits all but tests. */
+  lookEveryMs?: number;
   applicationName: string;
 };
 
@@ -30,6 +34,7 @@ export async function openDatabase({
   entities,
   poolSize,
   poolTimeoutMs = defaultPoolTimeoutMs,
+  lookEveryMs,
   applicationName,
 }: DatabaseOptions): Promise<Orm> {
   const orm = await MikroORM.init(
@@ -42,10 +47,12 @@ export async function openDatabase({
         application_name: applicationName,
         Client: preparingClient(),
         connectionTimeoutMillis: poolTimeoutMs,
-        onPoolCreated: returnDeadClients,
-        // No parameter of the connection's start: a pooler in session mode refuses those that it does not know.
-        onConnect: (client: ClientBase) =>
-          client.query(`set idle_in_transaction_session_timeout = ${idleInTransactionMs}`),
+        ...keepAlive,
+        onPoolCreated: (pool: Pool) => {
+          returnDeadClients(pool);
+          cutSilentConnections(pool, { askWithinMs: poolTimeoutMs, lookEveryMs });
+        },
+        onConnect: (client: ClientBase) => beginSession(client, poolTimeoutMs),
       },
       forceUtcTimezone: true,
     }),
