@@ -7,6 +7,7 @@
  */
 import { unavailable } from '../kernel/errors.ts';
 import { isDatabaseAway, isLockTimeout, isRepeatable, isUniqueViolation } from './database.ts';
+import { StillAtWork } from './sessions.ts';
 
 type Options<Item> = {
   /** In one batch. */
@@ -181,10 +182,16 @@ async function repeated<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
-      const most = isRepeatable(error) ? maximumAttempts : isDatabaseAway(error) || isUniqueViolation(error) ? 2 : 1;
-      if (attempt >= most) throw error;
+      if (attempt >= attemptsAfter(error)) throw error;
     }
   }
+}
+
+function attemptsAfter(error: unknown): number {
+  // A repeat could be refused, and what it repeats could succeed afterwards.
+  if (error instanceof StillAtWork) return 1;
+  if (isRepeatable(error)) return maximumAttempts;
+  return isDatabaseAway(error) || isUniqueViolation(error) ? 2 : 1;
 }
 
 const inWords = (error: unknown): unknown =>

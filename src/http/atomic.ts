@@ -53,7 +53,10 @@ export function atomicWrites<Item extends ChangeRecords, Result>({
   const statement = `select outcome, result from ${name}($1::jsonb)`;
   const submit = groupCommit(
     (items: readonly (Item & { key: AtomicKey | null })[]) =>
-      rowsOf(database.read(), outcomeRow, statement, [JSON.stringify(items)], { answeredWithinMs: batchMs }),
+      rowsOf(database.read(), outcomeRow, statement, [JSON.stringify(items)], {
+        answeredWithinMs: batchMs,
+        endsLostSession: true,
+      }),
     { groupOf: ownerOf },
   );
   /** The calls with a key that are under way in this process. */

@@ -234,7 +234,7 @@ async function tell({ apiUrls, networkKey }: Needs, random: Random, kind: string
   const call = callBy(() => request(kind, message));
   const patience = patienceMs(random);
   const late = sleep(patience, undefined, { ref: false }).then(
-    (): Answer => ({ status: 0, body: { error: 'no answer' }, retryAfter: null, tookMs: patience }),
+    (): Answer => ({ status: 0, body: { error: 'no answer' }, retryAfter: null, isReplayed: false, tookMs: patience }),
   );
   return Promise.race([call('POST', `/network/${kind}`), late]);
 }

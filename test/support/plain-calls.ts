@@ -7,6 +7,8 @@ export type Answer = {
   // biome-ignore lint/suspicious/noExplicitAny: a test names the fields that it expects
   readonly body: any;
   readonly retryAfter: string | null;
+  /** What an earlier call with this key was answered. */
+  readonly isReplayed: boolean;
   readonly tookMs: number;
 };
 
@@ -32,10 +34,17 @@ export const callBy =
         status: answer.status,
         body: text === '' ? undefined : JSON.parse(text),
         retryAfter: answer.headers.get('retry-after'),
+        isReplayed: answer.headers.get('idempotent-replayed') === 'true',
         tookMs: performance.now() - from,
       };
     } catch (error) {
-      return { status: 0, body: { error: String(error) }, retryAfter: null, tookMs: performance.now() - from };
+      return {
+        status: 0,
+        body: { error: String(error) },
+        retryAfter: null,
+        isReplayed: false,
+        tookMs: performance.now() - from,
+      };
     }
   };
 
