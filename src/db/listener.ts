@@ -7,6 +7,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { second } from '../kernel/instant.ts';
+import { doneWithin } from '../platform/stop-times.ts';
+import { socketOf } from './cut-off.ts';
 
 export type Listener = { stop(): Promise<void> };
 
@@ -70,7 +72,8 @@ async function listenOnce(stop: AbortSignal, options: ListenerOptions): Promise<
     options.log.debug({ err: error, listener: options.applicationName }, 'not listening; dialling again');
   } finally {
     clearInterval(probe);
-    await client.end().catch(() => undefined); // Already broken: there is nothing left to end.
+    await doneWithin(second, client.end());
+    socketOf(client).destroy(); // A connection that is silent never closes in order.
   }
   return isListening;
 }

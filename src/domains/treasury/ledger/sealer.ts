@@ -1,10 +1,11 @@
 /**
  * The sealer loop of the worker: seals journals, audit rows and decisions every quarter of a second, and writes a
- * checkpoint every ten minutes of real time when a chain has grown. It logs an error and repeats the round.
+ * checkpoint every ten minutes of real time when a chain has grown. It logs an error and repeats the round, less often
+ * while rounds fail.
  * @module
  */
 import type { Database } from '../../../db/database.ts';
-import { minute } from '../../../kernel/instant.ts';
+import { minute, second } from '../../../kernel/instant.ts';
 import { beat } from '../../../platform/heartbeats.ts';
 import type { Logger } from '../../../platform/log.ts';
 import type { RecordChain } from '../../../platform/record-chains/record-chain.ts';
@@ -57,12 +58,17 @@ export function runSealer(deps: SealerDeps): Sealer {
   };
 
   const run = async (): Promise<void> => {
+    let failures = 0;
     while (state.running) {
-      const sealed = await round().catch((error: unknown) => {
+      try {
+        const sealed = await round();
+        failures = 0;
+        if (sealed < backlog) await pause(pauseMs, stopping.promise);
+      } catch (error) {
         log.error({ err: error }, 'a round of the sealer failed; trying again');
-        return 0;
-      });
-      if (sealed < backlog) await pause(pauseMs, stopping.promise);
+        await pause(Math.min(shortestBackoffMs * 2 ** failures, longestBackoffMs), stopping.promise);
+        failures += 1;
+      }
     }
   };
 
@@ -84,6 +90,10 @@ export function runSealer(deps: SealerDeps): Sealer {
 
 /** A round that seals so many leaves more: the next one follows at once. */
 const backlog = 500;
+
+/** No error is logged more often than once a second. */
+const shortestBackoffMs = second;
+const longestBackoffMs = 8 * second;
 
 /** For health, which takes a loop for dead after a minute of silence. */
 const beatEveryMs = 10_000;
