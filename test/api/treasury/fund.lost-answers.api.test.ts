@@ -92,7 +92,10 @@ test('what arrives after its repeat was refused is not executed', async () => {
   const body = { amountEuros: 40, fromWalletId: from };
   const refused = await callAs(owner)('POST', `/wallets/${to}/fund`, body, 'late-transfer');
   expect(wire.lost()).toBe(1);
-  expect([refused.status, JSON.stringify(refused.body)]).toEqual([400, expect.stringContaining('has 0.00 euros available')]);
+  expect([refused.status, JSON.stringify(refused.body)]).toEqual([
+    400,
+    expect.stringContaining('has 0.00 euros available'),
+  ]);
   await owner.client(fundArea).fundWallet({ body: { amountEuros: 100, walletId: from } });
   await wire.deliver();
   expect(await balances()).toEqual([100, 0]);
