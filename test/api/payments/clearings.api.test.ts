@@ -14,9 +14,10 @@ import {
 import { startWorld, type World } from '../../support/world.ts';
 
 let world: World;
+const logged: string[] = [];
 let network: ReturnType<typeof networkOf>;
 beforeAll(async () => {
-  world = await startWorld();
+  world = await startWorld({ onLogLine: (line) => logged.push(line) });
   network = networkOf(world);
 });
 afterEach(async () => {
@@ -181,7 +182,7 @@ describe('a clearing', () => {
     expect(alert?.data).toMatchObject({ signals: ['cleared_without_hold', 'receivable'] });
   });
 
-  test('of an unknown card goes to suspense, once', async () => {
+  test('of an unknown card goes to suspense, once, and the log tells an operator', async () => {
     const clearing = {
       id: 'clr_nobody',
       authorizationId: 'auth_nobody',
@@ -191,6 +192,10 @@ describe('a clearing', () => {
     };
     const answers = [await network.send('clearings', clearing), await network.send('clearings', clearing)];
     expect(answers).toEqual([1, 2].map(() => ({ status: 200, body: { transactionId: null } })));
+    const alerts = logged.filter((line) => line.includes('clr_nobody')).map((line) => JSON.parse(line));
+    expect(alerts).toMatchObject([
+      { level: 'error', amountCents: 700, msg: 'clearing of an unknown card: booked to suspense' },
+    ]);
     const entries = await world.sql(
       `select account, amount_cents from ledger_entries where account like '%own_operator' order by account`,
     );

@@ -112,3 +112,38 @@ test('what finds the queue full is 503 with Retry-After and holds nothing; the l
   expect(await balancesOf(world, buyer)).toEqual({ available: 3_750, held: 1_250, receivable: 0 });
   expect(await brokenInvariants(world)).toEqual([]);
 });
+
+test('what cannot begin in time is 503 with Retry-After as well, and is decided when it is sent again', async () => {
+  const hurried = await startWorld({ env: { BURSAR_DECISION_WAIT_MS: '100' } });
+  try {
+    const { authorizationOf, request, send } = networkOf(hurried);
+    const [first, second, third] = await Promise.all([1, 2, 3].map(() => aPayer(hurried, { fundsCents: 5_000 })));
+    const blocker = new pg.Client({ connectionString: hurried.ownerUrl });
+    await blocker.connect();
+    await blocker.query('begin');
+    await blocker.query('lock table network_messages in access exclusive mode');
+    // Each begins a batch, and there are two at once.
+    const begun = [first, second].map((payer) => request('authorizations', authorizationOf(payer as Payer)));
+    await eventually(
+      () => blocker.query(`select from pg_locks where not granted and relation = 'network_messages'::regclass`),
+      ({ rowCount }) => Number(rowCount) >= 2,
+    );
+    const message = authorizationOf(third as Payer);
+    const late = await request('authorizations', message);
+    expect([late.status, late.headers.get('retry-after')]).toEqual([503, '1']);
+    expect(await late.json()).toEqual({ error: expect.stringContaining('could not be begun within 100 ms') });
+    await blocker.query('rollback');
+    await blocker.end();
+    for (const answer of await Promise.all(begun)) expect([200, 503]).toContain(answer.status);
+    expect(await hurried.sql('select from network_messages where id = $1', [message.id])).toEqual([]);
+    expect(await balancesOf(hurried, third as Payer)).toEqual({ available: 5_000, held: 0, receivable: 0 });
+    const again = await eventually(
+      () => send<Authorized>('authorizations', message),
+      ({ status }) => status === 200,
+    );
+    expect(again.body).toMatchObject({ decision: 'approved', approvedCents: 1_250 });
+    expect(await balancesOf(hurried, third as Payer)).toEqual({ available: 3_750, held: 1_250, receivable: 0 });
+  } finally {
+    await hurried.close();
+  }
+});
