@@ -11,7 +11,7 @@ import { newId } from '../../../src/kernel/ids.ts';
 import { longestAnswer } from '../../../src/mcp/answer.ts';
 import { namedTools } from '../../../src/mcp/catalog.ts';
 import { call, connect, post, type Refused, rpc, type Told } from '../../support/mcp.ts';
-import { anIntent, aPayer, type Payer } from '../../support/payments-world.ts';
+import { anIntent, aPayer, networkOf, type Payer } from '../../support/payments-world.ts';
 import { publishedOperations } from '../../support/published-operations.ts';
 import { eventually, startWorld, type World } from '../../support/world.ts';
 
@@ -93,6 +93,29 @@ test('an agent transfers money once under one purchaseRef, reads it, and can nei
   expect(await told('transfers_get', { transferId }, token)).toMatchObject({ result: { id: transferId } });
   const moved = await world.sql('select 1 from transfers where agent_id = $1', [payer.agentId]);
   expect(moved).toHaveLength(1);
+});
+
+test('a declined charge is explained in words, with the smallest change that would have let it through', async () => {
+  const limited = await aPayer(world, { policy: { daily_limit_cents: 1_000 } });
+  const network = networkOf(world);
+  const [declined, approved] = [
+    await network.authorize(limited),
+    await network.authorize(limited, { amountCents: 900 }),
+  ];
+  const explained = async ({ body }: typeof declined, by = limited) =>
+    told('transactions_explain', { transactionId: body.transactionId }, by.token);
+  const { result, next } = await explained(declined);
+  expect(result).toMatchObject({
+    ...{ outcome: 'declined', rule: 'daily_limit', reason: 'daily limit 10.00, spent 0.00, asked 12.50' },
+    inWords: expect.stringMatching(/^Declined: daily limit 10.00.*raise the limit for a day to 12.50 EUR/),
+    remedy: [{ field: 'policy.dailyLimitEuros', value: 12.5 }],
+  });
+  expect(next).toMatchObject({ do: expect.stringMatching(/Tell the person .*allow-once/) });
+  expect(await explained(approved)).toMatchObject({
+    ...{ result: { outcome: 'approved', remedy: [] }, next: { do: expect.stringMatching(/^It was approved/) } },
+  });
+  const strangers = { transactionId: declined.body.transactionId };
+  expect((await refused('transactions_explain', strangers, strange.token)).code).toBe('not_found');
 });
 
 test('the list is the same for both eras, both paths and the official client', async () => {
