@@ -63,6 +63,8 @@ export type Payment = TransactionState & {
   readonly authorizationId: string;
   readonly card: number;
   readonly isVerification: boolean;
+  /** What the authorization asked for. */
+  requestedCents: number;
   /** False while only its clearings have come. */
   isAnswered: boolean;
   intentId: string | null;
@@ -73,6 +75,8 @@ export type Payment = TransactionState & {
   authorizedAt: Date | null;
   incrementedCents: number;
   hasReversal: boolean;
+  /** While it was declined; null: all of it. */
+  reversedBefore: number | null;
   hasFinalClearing: boolean;
 };
 
@@ -245,6 +249,12 @@ export function paymentModel({ fundsCents, cards }: { fundsCents: number; cards:
     save(payment, change.next);
     tellIntent(payment, change);
   }
+  function bookReversal(payment: Payment, amountCents: number | undefined): void {
+    payment.hasReversal = true;
+    const isNamed = payment.status === 'failed' && amountCents !== undefined && payment.reversedBefore !== null;
+    payment.reversedBefore = isNamed ? Number(payment.reversedBefore) + amountCents : null;
+    bookGivenBack(payment, reverse(payment, amountCents));
+  }
   function bookRefund(payment: Payment | undefined, amountCents: number): void {
     refundedCents += amountCents;
     if (payment !== undefined) save(payment, refund(payment, amountCents));
@@ -255,8 +265,7 @@ export function paymentModel({ fundsCents, cards }: { fundsCents: number; cards:
       if (kind === 'clearing') bookClearing(payment, amountCents ?? 0, isFinal === true);
       else if (kind === 'refund') bookRefund(payment, amountCents ?? 0);
       else {
-        payment.hasReversal = true;
-        bookGivenBack(payment, reverse(payment, amountCents));
+        bookReversal(payment, amountCents);
       }
     }
   }
@@ -270,7 +279,7 @@ export function paymentModel({ fundsCents, cards }: { fundsCents: number; cards:
     ...{ status: 'pending', type: 'authorization', amountCents: 0, approvedCents: 0, heldCents: 0, clearedCents: 0 },
     ...{ reversedCents: 0, refundedCents: 0, isFinal: false, isVerification: false, isAnswered: false },
     ...{ intentId: null, meant: null, declineRule: null, holdExpiresAt: null, authorizedAt: null },
-    ...{ incrementedCents: 0, hasReversal: false, hasFinalClearing: false },
+    ...{ incrementedCents: 0, hasReversal: false, reversedBefore: 0, requestedCents: 0, hasFinalClearing: false },
     authorizationId,
     card: message.card,
   });
@@ -309,6 +318,7 @@ export function paymentModel({ fundsCents, cards }: { fundsCents: number; cards:
     const payment = orphan ?? blank(message, message.id);
     payments.set(message.id, payment);
     payment.isAnswered = true;
+    payment.requestedCents = message.amountCents ?? 0;
     payment.meant = candidate?.id ?? null;
     payment.declineRule = isDeclined ? rule : null;
     if (orphan === undefined) {
@@ -363,16 +373,20 @@ export function paymentModel({ fundsCents, cards }: { fundsCents: number; cards:
       known.set(`authorization/${authorization.id}`, { message: authorization, answer });
       return;
     }
-    if (payment.approvedCents === 0 && payment.hasReversal) return;
+    const isUnapproved = payment.approvedCents === 0;
+    const reversedCents = isUnapproved ? payment.reversedBefore : payment.reversedCents;
+    if (reversedCents === null || (isUnapproved && reversedCents > 0 && reversedCents >= payment.requestedCents))
+      return;
     const approvedCents = advised + payment.incrementedCents;
-    if (advise(payment, { approvedCents, availableCents: 0 }) === payment) return;
+    const state = { ...payment, reversedCents };
+    if (advise(state, { approvedCents, availableCents: 0 }) === state) return;
     if (payment.status === 'failed') {
       const intent = intentOf(payment.intentId ?? payment.meant);
       if (intent !== undefined && isOpen(intent)) match(payment, intent);
     }
-    const next = advise(payment as TransactionState, { approvedCents, availableCents: balances().available });
+    const next = advise(state as TransactionState, { approvedCents, availableCents: balances().available });
     const { status, amountCents, approvedCents: approved, heldCents } = next;
-    save(payment, { ...payment, status, amountCents, approvedCents: approved, heldCents });
+    save(payment, { ...state, status, amountCents, approvedCents: approved, heldCents });
     payment.authorizedAt ??= at;
     const expiry = holdExpiry({ mcc: '5734', at });
     if (payment.holdExpiresAt === null || payment.holdExpiresAt < expiry) payment.holdExpiresAt = expiry;
@@ -389,8 +403,7 @@ export function paymentModel({ fundsCents, cards }: { fundsCents: number; cards:
     } else if (kind === 'clearing') bookClearing(payment, amountCents ?? 0, message.isFinal === true);
     else if (kind === 'refund') bookRefund(payment, amountCents ?? 0);
     else {
-      payment.hasReversal = true;
-      bookGivenBack(payment, reverse(payment, amountCents));
+      bookReversal(payment, amountCents);
     }
     return { status: 200 };
   }

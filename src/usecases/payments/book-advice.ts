@@ -6,7 +6,6 @@
  */
 import { sql } from 'kysely';
 import { type Given, query } from '../../db/db.ts';
-import { runSql } from '../../db/statement.ts';
 import type { Tx } from '../../db/tx.ts';
 import { adviseDecision, standInRule } from '../../domains/payments/network/advice.rules.ts';
 import type { BookingAnswer } from '../../domains/payments/network/network.contract.ts';
@@ -33,7 +32,7 @@ import { authorization as holdPostings } from '../../domains/treasury/ledger/led
 import { lockAccounts } from '../../domains/treasury/ledger/ledger.service.ts';
 import { type Change, recordChanges } from '../../events/record.ts';
 import { second } from '../../kernel/instant.ts';
-import { add, cents, subtract } from '../../kernel/money.ts';
+import { add, type Cents, cents, subtract } from '../../kernel/money.ts';
 import { type Cause, causedBy } from '../../platform/cause.ts';
 import { recordTransition } from '../../platform/transitions.ts';
 import { type AuthorizeCardDeps, authorizeUnderLock, decideUnderLocks } from './authorize-card.ts';
@@ -103,18 +102,21 @@ async function bookOnAnswered(tx: Tx, { message, adapter, cause: own, authorizat
   await insertEvent(tx, row, { kind: 'advice', source, amountCents: message.approvedCents, isFinal: null }, own);
   // The advice is about the authorization; what was approved on top of it stays.
   const approvedCents = add(message.approvedCents, await incrementedCents(tx, row.id));
+  const reversedCents = row.approvedCents === 0 ? await reversedBefore(tx, row) : row.reversedCents;
   // Reversed before it was held: nothing of it is left to hold.
-  if (row.approvedCents === 0 && (await isReversed(tx, row.id))) return row.id;
+  if (reversedCents === undefined) return row.id;
   const before = row.status;
+  const state = { ...row, reversedCents };
   // What is missing does not depend on the money.
-  if (advise(row, { approvedCents, availableCents: 0 }) === row) return row.id;
+  if (advise(state, { approvedCents, availableCents: 0 }) === state) return row.id;
   if (before === 'failed') await matchMeant(tx, row, cause);
   const from = fundingSourceOf(row.fundingSource);
   const balances = await lockAccounts(tx, cause, row.ownerId, [available(from), held(from)]);
-  const next = advise(row, { approvedCents, availableCents: balances[available(from)] ?? 0 });
+  const next = advise(state, { approvedCents, availableCents: balances[available(from)] ?? 0 });
   const holdCents = subtract(next.heldCents, row.heldCents);
   const { status, amountCents, heldCents } = next;
-  Object.assign(row, { status, amountCents, heldCents, approvedCents: next.approvedCents, updatedAt: cause.at });
+  Object.assign(row, { status, amountCents, heldCents, reversedCents, updatedAt: cause.at });
+  row.approvedCents = next.approvedCents;
   row.authorizedAt ??= cause.at;
   row.holdExpiresAt = expiryOf(row, authorization, cause);
   await tx.flush();
@@ -151,10 +153,22 @@ const increments = query((from, given: Given<{ transactionId: string }>) =>
 const incrementedCents = async (tx: Tx, transactionId: string): Promise<number> =>
   (await increments.first(tx, { transactionId }))?.cents ?? 0;
 
-const isReversed = async (tx: Tx, transactionId: string): Promise<boolean> =>
-  (await runSql(tx, `select 1 from transaction_events where transaction_id = $1 and kind = 'reversal'`, [
-    transactionId,
-  ])) > 0;
+const reversals = query((from, given: Given<{ transactionId: string }>) =>
+  from
+    .selectFrom('transaction_events')
+    .select(sql<number>`coalesce(sum(amount_cents), 0)::float8`.as('cents'))
+    // Without an amount, or from before amounts of declined payments were kept.
+    .select(sql<boolean>`coalesce(bool_or(amount_cents = 0), false)`.as('isWhole'))
+    .where('transactionId', '=', given('transactionId'))
+    .where('kind', '=', sql.lit('reversal')),
+);
+
+/** What the network reversed of a payment that was declined; undefined: all of it. */
+async function reversedBefore(tx: Tx, { id, requestedCents }: TransactionRow): Promise<Cents | undefined> {
+  const { cents: reversedCents, isWhole } = (await reversals.first(tx, { transactionId: id })) ?? noReversals;
+  return isWhole || reversedCents >= requestedCents ? undefined : cents(reversedCents);
+}
+const noReversals = { cents: 0, isWhole: false };
 
 function expiryOf(
   row: TransactionRow,

@@ -143,6 +143,42 @@ describe('for which there is not enough money to hold, reversed in parts', () =>
     expect(await balancesOf(world, payer)).toEqual({ available: 0, held: 0, receivable: 100 });
   });
 
+  test.each([
+    ['authorization', 'reversal', 'advice'],
+    ['authorization', 'advice', 'reversal'],
+    ['reversal', 'authorization', 'advice'],
+    ['reversal', 'advice', 'authorization'],
+    ['advice', 'authorization', 'reversal'],
+    ['advice', 'reversal', 'authorization'],
+  ] as const)('%s, %s, %s of a charge that the rules decline: held is what is left', async (...order) => {
+    const payer = await aPayer(world, { fundsCents: 5_000, card: { max_transaction_cents: 500 } });
+    const message = network.authorizationOf(payer);
+    const parts = [100, 200].map((amountCents, i) => ({ id: `rev${i}_${message.id}`, amountCents }));
+    const say = {
+      authorization: () => network.send<object>('authorizations', message),
+      advice: () => network.advise(message, { id: `adv_${message.id}` }),
+      reversal: () =>
+        Promise.all(parts.map((part) => network.reverse(payer, { authorizationId: message.id, ...part }))),
+    };
+    for (const kind of [...order, ...order]) await say[kind]();
+    const [row] = await world.sql(
+      `select status, amount_cents::int as amount, held_cents::int as held, reversed_cents::int as reversed
+       from transactions where authorization_id = $1`,
+      [message.id],
+    );
+    expect(row).toEqual({ status: 'pending', amount: 950, held: 950, reversed: 300 });
+    expect(await balancesOf(world, payer)).toEqual({ available: 4_050, held: 950, receivable: 0 });
+  });
+
+  test('parts that are the whole of a charge that was declined leave nothing for its advice to hold', async () => {
+    const payer = await aPayer(world, { fundsCents: 5_000, card: { max_transaction_cents: 500 } });
+    const message = network.authorizationOf(payer);
+    await network.send('authorizations', message);
+    for (const amountCents of [600, 650]) await network.reverse(payer, { authorizationId: message.id, amountCents });
+    await network.advise(message);
+    expect(await balancesOf(world, payer)).toEqual({ available: 5_000, held: 0, receivable: 0 });
+  });
+
   test('a larger advice later holds what is missing without what was reversed', async () => {
     const { payer, authorizationId, reverse, state } = await underheld();
     await reverse(900);

@@ -70,7 +70,12 @@ export async function bookReversal(
   message: Cause,
   closeUsedCard: CloseUsedCard,
 ): Promise<void> {
-  await giveBack(tx, 'reversal', [{ row, source, change: reverse(row, amountCents), message }], closeUsedCard);
+  await giveBack(
+    tx,
+    'reversal',
+    [{ row, source, change: reverse(row, amountCents), message, askedCents: amountCents }],
+    closeUsedCard,
+  );
 }
 
 /** A charge without a hold, or one that came after its hold had grown too old, waits for its last clearing as well. */

@@ -5,6 +5,7 @@
  */
 import type { Tx } from '../../../db/tx.ts';
 import { type Change, recordChangesOfCauses } from '../../../events/record.ts';
+import { subtract } from '../../../kernel/money.ts';
 import { type Cause, causedBy } from '../../../platform/cause.ts';
 import { release } from '../../treasury/index.ts';
 import { changeOf, completion, refundAlert } from './booking.changes.ts';
@@ -20,6 +21,8 @@ type Given = {
   readonly source: Source;
   readonly change: TransactionChange;
   readonly message: Cause;
+  /** What a reversal names; undefined: all that is left. */
+  readonly askedCents?: number | undefined;
 };
 type Ended = Given & Told;
 
@@ -33,12 +36,13 @@ export async function giveBack(
   closeUsedCard: CloseUsedCard,
 ): Promise<void> {
   const given = all.map((one): Ended => ({ ...one, cause: causedBy(one.message, one.row) }));
+  const records = given.map((one) => {
+    const { row, source, message } = one;
+    return { row, message, kind, source, amountCents: amountIn(kind, one), isFinal: null };
+  });
   // What had ended before: the message is kept, and nothing changes.
   const moved = given.filter(({ row, change }) => change.next !== row);
   await saveChanges(tx, moved);
-  const records = given.map(({ row, source, change, message }) => {
-    return { row, message, kind, source, amountCents: change.releasedCents, isFinal: null };
-  });
   await insertEvents(tx, records);
   await tellOthers(tx, moved, closeUsedCard);
   const rests = await restsOf(
@@ -54,6 +58,15 @@ export async function giveBack(
   const changes: { cause: Cause; changes: Change[] }[] = [];
   for (const one of moved) changes.push({ cause: one.cause, changes: await changesOf(tx, kind, one) });
   await recordChangesOfCauses(tx, changes);
+}
+
+/**
+ * In the payment's event: what is given back, or what the network does not collect any more, also where it was not held. Of
+ * a declined payment what the reversal names, because an advice may still approve that payment.
+ */
+function amountIn(kind: 'reversal' | 'expiry', { row, change, askedCents = 0 }: Given): number {
+  if (kind === 'expiry') return change.releasedCents;
+  return row.status === 'failed' ? askedCents : subtract(change.next.reversedCents, row.reversedCents);
 }
 
 const changesOf = async (tx: Tx, kind: string, { row, source, change }: Ended): Promise<Change[]> => [

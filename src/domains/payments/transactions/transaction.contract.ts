@@ -27,7 +27,10 @@ const transactionEventOut = z
     kind: z.enum(['authorization', 'increment', 'clearing', 'reversal', 'refund', 'advice', 'expiry']),
     networkId: z.string().nullable(),
     requestId: z.string().nullable().meta({ description: '`X-Request-Id` of the network’s own message' }),
-    amountEuros: eurosOut,
+    amountEuros: eurosOut.meta({
+      description:
+        'what was approved, collected or given back; of an increment what was granted, of a reversal what the network does not collect any more, of an expiry what was still held',
+    }),
     merchantAmount: z.number().nullable().meta({
       description:
         'what the merchant charged, asked for or gave back by this message, in units of `merchantCurrency`, as the network sent it; null where it named no amount',
