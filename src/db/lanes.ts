@@ -1,6 +1,6 @@
 /**
  * Takes what waits in batches, in a few lanes at once, so that one batch is read and decided while another is written.
- * There is no delay: a free lane takes what is there. Knows nothing of the items but their keys and groups. What cannot
+ * The first lane takes at once what is there; a further one waits for a moment until its batch is worth its cost. Knows nothing of the items but their keys and groups. What cannot
  * begin in time is refused, and has changed nothing.
  * @module
  */
@@ -15,6 +15,9 @@ type Options<Item> = {
   readonly lanes?: number;
   /** In one batch. */
   readonly atOnce?: number;
+  /** While another lane works, a batch of fewer begins only when one of them has waited for `patienceMs`. */
+  readonly fewestBeside?: number;
+  readonly patienceMs?: number;
   /** What comes when as many wait is refused. */
   readonly mostWaiting?: number;
   /** From the arrival to the begin. */
@@ -39,6 +42,7 @@ type Queued<Item, Result> = {
   readonly place: number;
   /** Infinite once it has begun. */
   until: number;
+  readonly patientUntil: number;
   readonly done: (result: Result) => void;
   readonly failed: (error: unknown) => void;
 };
@@ -51,12 +55,24 @@ export type Lanes<Item, Result> = {
 
 export function inLanes<Item, Result>(
   work: Work<Item, Result>,
-  { lanes = 2, atOnce = 32, mostWaiting = 1_024, ofGroup = 4, withinMs, tooLate, keyOf, groupOf }: Options<Item>,
+  {
+    lanes = 2,
+    atOnce = 32,
+    fewestBeside = 8,
+    patienceMs = 10,
+    mostWaiting = 1_024,
+    ofGroup = 4,
+    withinMs,
+    tooLate,
+    keyOf,
+    groupOf,
+  }: Options<Item>,
 ): Lanes<Item, Result> {
   let waiting: Queued<Item, Result>[] = [];
   let running = 0;
   let arrived = 0;
   let timer: NodeJS.Timeout | undefined;
+  let patience: NodeJS.Timeout | undefined;
   const keys = new Set<string>();
   const groups = new Set<string>();
 
@@ -82,12 +98,35 @@ export function inLanes<Item, Result>(
 
   const begin = (): void => {
     while (running < lanes && waiting.length > 0) {
+      if (!isWorthLane()) return;
       refuseLate();
       const batch = takeBatch();
       if (batch.length === 0) return;
       running += 1;
       void run(batch);
     }
+  };
+
+  /**
+   * A statement costs nearly as much for one item as for a few, so a second lane that took each item as it comes would
+   * keep the database busy with small batches. A batch that hangs keeps nothing waiting: patience ends.
+   */
+  const isWorthLane = (): boolean => {
+    if (running === 0 || waiting.length >= fewestBeside) return true;
+    const leastPatient = waiting.reduce(
+      (least, { patientUntil }) => Math.min(least, patientUntil),
+      Number.POSITIVE_INFINITY,
+    );
+    const leftMs = leastPatient - performance.now();
+    if (leftMs <= 0) return true;
+    if (patience === undefined) {
+      const over = (): void => {
+        patience = undefined;
+        begin();
+      };
+      patience = setTimeout(over, Math.ceil(leftMs)).unref();
+    }
+    return false;
   };
 
   const run = async (batch: readonly Queued<Item, Result>[]): Promise<void> => {
@@ -156,8 +195,9 @@ export function inLanes<Item, Result>(
   const take = (item: Item) =>
     new Promise<Result>((done, failed) => {
       if (isFull()) return failed(tooLate());
-      const until = performance.now() + withinMs;
-      waiting.push({ item, key: keyOf(item), group: groupOf(item), place: arrived++, until, done, failed });
+      const now = performance.now();
+      const times = { until: now + withinMs, patientUntil: now + patienceMs };
+      waiting.push({ item, key: keyOf(item), group: groupOf(item), place: arrived++, ...times, done, failed });
       begin();
       if (timer === undefined) watch();
     });

@@ -10,7 +10,17 @@ type Item = { readonly id: string; readonly group: string };
 const item = (id: string, group = id): Item => ({ id, group });
 const settled = () => new Promise((resolve) => setTimeout(resolve, 0));
 
-function controlled(options: { lanes?: number; atOnce?: number; mostWaiting?: number; withinMs?: number } = {}) {
+type Limits = {
+  lanes?: number;
+  atOnce?: number;
+  mostWaiting?: number;
+  withinMs?: number;
+  fewestBeside?: number;
+  patienceMs?: number;
+};
+
+/** A further lane takes what is there, unless the test says how few are not worth it. */
+function controlled(options: Limits = {}) {
   const batches: { ids: string[]; end: (outcomes?: Outcome<string>[]) => void; fail: (error: Error) => void }[] = [];
   const submit = inLanes(
     (items: readonly Item[]) => {
@@ -25,6 +35,7 @@ function controlled(options: { lanes?: number; atOnce?: number; mostWaiting?: nu
       tooLate: () => new Error('too late'),
       keyOf: ({ id }) => id,
       groupOf: ({ group }) => group,
+      fewestBeside: 1,
       ...options,
     },
   );
@@ -44,6 +55,38 @@ test('what comes while the lanes are busy forms the next batch, of as many as fi
   batches[2]?.end();
   batches[3]?.end();
   expect(await Promise.all(all)).toEqual(['a', 'b', 'c', 'd', 'e'].map((id) => `${id} done`));
+});
+
+test('beside a lane that works, a batch begins once enough wait; alone, it begins with what is there', async () => {
+  const { batches, submit, ids } = controlled({ fewestBeside: 3, patienceMs: 60_000 });
+  const all = ['a', 'b', 'c'].map((id) => submit(item(id)));
+  await settled();
+  expect(ids()).toEqual([['a']]);
+  all.push(submit(item('d')), submit(item('e')));
+  expect(ids()).toEqual([['a'], ['b', 'c', 'd']]);
+  batches[0]?.end();
+  await settled();
+  expect(ids()).toHaveLength(2);
+  batches[1]?.end();
+  await settled();
+  expect(ids().at(-1)).toEqual(['e']);
+  batches[2]?.end();
+  await Promise.all(all);
+});
+
+test('a batch that hangs keeps the next one for as long as its first item has patience, and no longer', async () => {
+  const { batches, submit, ids } = controlled({ fewestBeside: 3, patienceMs: 5 });
+  const all = [submit(item('a')), submit(item('b'))];
+  expect(ids()).toEqual([['a']]);
+  while (ids().length < 2) await settled();
+  expect(ids()).toEqual([['a'], ['b']]);
+  // What is decided again has waited before.
+  all.push(submit(item('c')));
+  batches[1]?.end([{ again: 'b' }]);
+  await settled();
+  expect(ids().at(-1)).toEqual(['b', 'c']);
+  for (const { end } of batches) end();
+  await Promise.all(all);
 });
 
 test('two of one key are never under way together, and those of a group in one batch only', async () => {

@@ -55,10 +55,12 @@ begin
     ) i;
 
   -- What is said of an authorization stands still under its lock.
+  -- `limit`: each is looked up by its key; a plan that was made while the table was small would read all of them for `exists`.
   v_left := array(select n from unnest(v_fresh) n
-    where exists (select from network_messages m where m.adapter = i_adapter[n] and m.id = i_id[n] and m.kind = 'authorization')
-      or exists (select from network_messages m
-        where m.adapter = i_adapter[n] and m.authorization_id = i_id[n] and m.is_waiting));
+    where (select true from network_messages m
+        where m.adapter = i_adapter[n] and m.id = i_id[n] and m.kind = 'authorization' limit 1)
+      or (select true from network_messages m
+        where m.adapter = i_adapter[n] and m.authorization_id = i_id[n] and m.is_waiting limit 1));
   v_fresh := array(select n from unnest(v_fresh) n where n <> all (v_left) order by n);
 
   -- The first payment of an agent begins its count, in the agents' order, while nothing else of another is locked.
