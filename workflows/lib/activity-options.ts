@@ -3,6 +3,8 @@ import type { ActivityOptions, LocalActivityOptions } from '@temporalio/workflow
 
 const forever = { initialInterval: '200 ms', backoffCoefficient: 2, maximumInterval: '1 minute' } as const;
 
+const attemptsAtFirst = 4;
+
 /** A transaction in PostgreSQL. It is repeated until PostgreSQL answers. */
 export const databaseStep: ActivityOptions = { startToCloseTimeout: '10 seconds', retry: forever };
 
@@ -18,7 +20,7 @@ export const outboundStep: ActivityOptions = { startToCloseTimeout: '15 seconds'
 /** Its first attempts, about a second and a half apart from the time that they take. */
 export const outboundStepAtFirst: ActivityOptions = {
   startToCloseTimeout: '15 seconds',
-  retry: { ...forever, maximumAttempts: 4 },
+  retry: { ...forever, maximumAttempts: attemptsAtFirst },
 };
 
 /** A call to the outside world that must not be repeated. */
@@ -26,3 +28,9 @@ export const onceStep: ActivityOptions = { startToCloseTimeout: '15 seconds', re
 
 /** A batch of webhook attempts. It leaves attempts that hang after some seconds, so that it does not keep its slot. */
 export const deliveryStep: ActivityOptions = { startToCloseTimeout: '30 seconds', retry: forever };
+
+/** Its first attempts. A fault of the batch itself is meant here; a receiver that does not answer is a result. */
+export const deliveryStepAtFirst: ActivityOptions = {
+  startToCloseTimeout: '30 seconds',
+  retry: { ...forever, maximumAttempts: attemptsAtFirst },
+};

@@ -3,11 +3,18 @@
  * how it is repeated: a transaction in PostgreSQL, an outside call that may be repeated, or one that must not be.
  * @module
  */
-import { isCancellation, proxyActivities, proxyLocalActivities, type UntypedActivities } from '@temporalio/workflow';
+import {
+  type ActivityOptions,
+  isCancellation,
+  proxyActivities,
+  proxyLocalActivities,
+  type UntypedActivities,
+} from '@temporalio/workflow';
 import {
   databaseStep,
   databaseStepAtOnce,
   deliveryStep,
+  deliveryStepAtFirst,
   onceStep,
   outboundStep,
   outboundStepAtFirst,
@@ -41,14 +48,20 @@ export const databaseSteps = <Activities>() =>
     };
   });
 
+/** Calls to the outside world that are safe to repeat. */
+export const outboundSteps = <Activities>() => repeatedSteps<Activities>(outboundStepAtFirst, outboundStep);
+
+/** A batch of webhook attempts. */
+export const deliverySteps = <Activities>() => repeatedSteps<Activities>(deliveryStepAtFirst, deliveryStep);
+
 /**
- * Calls to the outside world that are safe to repeat. After some attempts in vain the step becomes a second activity,
- * which is repeated until the other side answers, and which operators find.
+ * After some attempts in vain the step becomes a second activity, which is repeated until the other side answers, and
+ * which operators find.
  */
-export const outboundSteps = <Activities>() =>
+const repeatedSteps = <Activities>(first: ActivityOptions, later: ActivityOptions) =>
   stepsOf<Activities>((name, summary) => {
-    const atFirst = activity(proxyActivities<UntypedActivities>({ ...outboundStepAtFirst, summary }), name);
-    const untilDone = activity(proxyActivities<UntypedActivities>({ ...outboundStep, summary }), name);
+    const atFirst = activity(proxyActivities<UntypedActivities>({ ...first, summary }), name);
+    const untilDone = activity(proxyActivities<UntypedActivities>({ ...later, summary }), name);
     return async (...input) => {
       try {
         return await atFirst(...input);
@@ -58,12 +71,6 @@ export const outboundSteps = <Activities>() =>
       }
     };
   });
-
-/** A batch of webhook attempts. */
-export const deliverySteps = <Activities>() =>
-  stepsOf<Activities>((name, summary) =>
-    activity(proxyActivities<UntypedActivities>({ ...deliveryStep, summary }), name),
-  );
 
 /** Calls that the receiver would carry out twice. They are attempted once; only `once` of `followRow` uses them. */
 export const onceSteps = <Activities>() =>

@@ -134,7 +134,7 @@ beforeEach(() => {
 
 /** The handle names no run: it is always the newest. */
 async function started(
-  workflow: 'stepping' | 'waiting' | 'sending' | 'repeating' | 'deciding',
+  workflow: 'stepping' | 'attempting' | 'waiting' | 'sending' | 'repeating' | 'deciding',
   typedSearchAttributes = new TypedSearchAttributes(),
 ): Promise<WorkflowHandle> {
   count += 1;
@@ -211,6 +211,7 @@ const problemOf = async (handle: WorkflowHandle): Promise<string | undefined> =>
 
 test.each([
   ['an outside call', 'stepping'],
+  ['a batch of deliveries', 'attempting'],
   ['a transaction', 'waiting'],
 ] as const)('%s that is repeated after a fault is found by its problem, until it succeeds', async (_, workflow) => {
   isAway = true;

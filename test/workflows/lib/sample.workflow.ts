@@ -4,7 +4,7 @@ import type { Decision } from '../../../src/domains/identity/approvals/decision.
 import type { RowState } from '../../../src/kernel/row-state.ts';
 import { type FollowedRun, followRow, type RunInput } from '../../../workflows/lib/follow-row.ts';
 import { whileRepeated } from '../../../workflows/lib/problem.ts';
-import { databaseSteps, onceSteps, outboundSteps } from '../../../workflows/lib/steps.ts';
+import { databaseSteps, deliverySteps, onceSteps, outboundSteps } from '../../../workflows/lib/steps.ts';
 
 export type SampleView = { readonly status: string };
 export type SampleState = RowState<SampleView, 'settled', 'next'>;
@@ -25,6 +25,7 @@ const { readSample, actOnSample, markSample, decideSample } = databaseSteps<Samp
   decideSample: 'Carrying out a decision',
 });
 const { callForSample } = outboundSteps<SampleActivities>()({ callForSample: 'Calling, which may be repeated' });
+const { callForSample: attemptSample } = deliverySteps<SampleActivities>()({ callForSample: 'Attempting a batch' });
 const { sendSample } = onceSteps<SampleActivities>()({ sendSample: 'Calling, which must not be repeated' });
 
 const sampleRun: FollowedRun<SampleView, 'settled', 'next'> = {
@@ -37,6 +38,9 @@ const sampleRun: FollowedRun<SampleView, 'settled', 'next'> = {
 
 export const stepping = (input: RunInput): Promise<SampleView> =>
   followRow(sampleRun, input, ({ step }) => step('settled', callForSample));
+
+export const attempting = (input: RunInput): Promise<SampleView> =>
+  followRow(sampleRun, input, ({ step }) => step('settled', attemptSample));
 
 export const waiting = (input: RunInput): Promise<SampleView> =>
   followRow(sampleRun, input, ({ wait }) => wait('settled', { next: actOnSample }));
