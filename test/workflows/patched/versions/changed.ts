@@ -1,0 +1,2 @@
+/** What a worker of this version bundles. @module */
+export { changed as cardRequest } from '../card-request.versions.ts';
