@@ -5,29 +5,18 @@
  * them; with `--open` only those that the last run did not find noticed.
  * @module
  */
-import { execFileSync, spawn } from 'node:child_process';
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { spawn } from 'node:child_process';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
+import { copyOfTree } from '../support/copy-of-tree.ts';
 import type { Fault } from './fault.ts';
 import { faults } from './faults.ts';
 import { idOf, type Outcome, readOutcomes, renderTesting, testingPage, writeOutcomes } from './outcomes.ts';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
 const mostMs = 15 * 60_000;
 
 const report = z.object({ numFailedTests: z.int(), numPassedTests: z.int(), numRuntimeErrorTestSuites: z.int() });
-
-/** Everything that git knows, so that a run leaves the tree alone, also when it is ended. */
-async function copyOfTree(): Promise<string> {
-  const copy = await mkdtemp(join(tmpdir(), 'bursar-faults-'));
-  const files = execFileSync('git', ['ls-files'], { cwd: root, encoding: 'utf8' }).split('\n').filter(Boolean);
-  for (const file of files) await cp(join(root, file), join(copy, file));
-  await symlink(join(root, 'node_modules'), join(copy, 'node_modules'));
-  return copy;
-}
 
 /** Of one pattern after the other, until one notices the fault. */
 async function testsIn(copy: string, patterns: readonly string[], named: readonly string[]): Promise<Outcome> {

@@ -8,6 +8,8 @@ import {
   type Outcome,
   wantedEvents,
   whyDisabled,
+  whyNotHttps,
+  whyNotSet,
 } from '../../../src/domains/delivery/webhooks/webhook.rules.ts';
 import { hour, later } from '../../../src/kernel/instant.ts';
 
@@ -25,16 +27,15 @@ describe('wanted events', () => {
   });
 
   test.each([
-    [[], /at least one/],
-    [['*', 'card.frozen'], /"\*" already means every event/],
-    [['card.frozen', '*'], /alone/],
-    [['card.melted'], /unknown event "card\.melted"/],
-    [['intent.*'], /unknown event "intent\.\*"/],
-    [['CARD.FROZEN'], /unknown/],
-    [[''], /unknown event ""/],
-  ])('%j is refused', (names, why) => {
-    const wanted = wantedEvents(names, isKnown);
-    expect('refused' in wanted && wanted.refused).toMatch(why);
+    [[], 'name at least one event, or "*" for all'],
+    [['*', 'card.frozen'], '"*" already means every event; send it alone or leave it out'],
+    [['card.frozen', '*'], '"*" already means every event; send it alone or leave it out'],
+    [['card.melted'], 'unknown event "card.melted"; use names of the event catalog'],
+    [['card.frozen', 'intent.*', 'x'], 'unknown event "intent.*", "x"; use names of the event catalog'],
+    [['CARD.FROZEN'], 'unknown event "CARD.FROZEN"; use names of the event catalog'],
+    [[''], 'unknown event ""; use names of the event catalog'],
+  ])('%j is refused', (names, refused) => {
+    expect(wantedEvents(names, isKnown)).toEqual({ refused });
   });
 
   test('a refusal names at most five unknown names, none in full length', () => {
@@ -42,8 +43,27 @@ describe('wanted events', () => {
       Array.from({ length: 50 }, (_, i) => `${i}${'x'.repeat(100)}`),
       isKnown,
     );
-    expect('refused' in wanted && wanted.refused.length).toBeLessThan(420);
+    const named = [0, 1, 2, 3, 4].map((i) => `"${i}${'x'.repeat(59)}"`).join(', ');
+    expect(wanted).toEqual({ refused: `unknown event ${named}; use names of the event catalog` });
   });
+});
+
+test('a subscription is paused and made active, and a disabled one is not paused', () => {
+  const statuses = ['active', 'paused', 'disabled'] as const;
+  const refused = statuses.flatMap((from) =>
+    [...statuses, undefined].flatMap((to) =>
+      whyNotSet(from, to) === undefined ? [] : [[from, to, whyNotSet(from, to)]],
+    ),
+  );
+  const why = 'it is disabled, and nothing is sent anyway; set active first';
+  expect(refused).toEqual([['disabled', 'paused', why]]);
+});
+
+test('a deployment may take https only', () => {
+  const why = "the URL's scheme is http, and this deployment delivers over https only (BURSAR_WEBHOOKS_HTTPS_ONLY=on)";
+  expect(whyNotHttps('http://receiver.example/https:', true)).toBe(why);
+  expect(whyNotHttps('HTTPS://receiver.example/', true)).toBeUndefined();
+  expect(whyNotHttps('http://receiver.example/', false)).toBeUndefined();
 });
 
 test('a hint contains only the last four characters of the secret', () => {
@@ -89,6 +109,7 @@ describe('health', () => {
     expect(failing(19, 500)).toBeUndefined();
     expect(failing(500, 71.9)).toBeUndefined();
     expect(failing(20, 72)).toBe('20 failures in a row and none delivered for 72 h');
+    expect(failing(500, 100.5)).toBe('500 failures in a row and none delivered for 100 h');
     expect(whyDisabled(healthy, ['success'], now)).toBeUndefined();
   });
 

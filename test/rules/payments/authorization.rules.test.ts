@@ -9,8 +9,10 @@ import {
   type Candidate,
   type DecisionFacts,
   decideAuthorization,
+  decidingFigures,
   noPriorMessages,
   type PriorMessages,
+  type TokenFacts,
 } from '../../../src/domains/payments/network/authorization.rules.ts';
 import { evaluateSpending, noSpending, type Policy } from '../../../src/domains/spending/policies/policy.rules.ts';
 import { defaultTerms } from '../../../src/domains/spending/policies/preset.rules.ts';
@@ -322,4 +324,126 @@ describe('messages before the authorization', () => {
       { numRuns: 1_000 },
     );
   });
+});
+
+/** The owner reads it in the transaction, the agent in its answer. */
+describe('the sentence of a decision', () => {
+  const token: TokenFacts = { intentId: 'int_aaaaaaaa', isUsed: false, ceilingCents: 1_000 };
+  const collected = { ...noPriorMessages, collectedCents: toCents(400) };
+  const named = (intentId: string) => ({ simulation: { intentId, wanted: 'approve' as const } });
+  const byNobody = factsOf({ token: { ...token, merchantId: 'm_shop' }, candidates: [candidate()] });
+  const unnamed = { ...byNobody.spending.request, merchant: undefined };
+
+  test.each<[rule: string, reason: string, facts: DecisionFacts]>([
+    [
+      'reversed_before',
+      'the network reversed 10.00 before it asked for them',
+      factsOf({ before: { ...noPriorMessages, isReversed: true } }),
+    ],
+    [
+      'cleared_before',
+      'the network had collected 10.00 before it asked',
+      factsOf({ before: { ...collected, collectedCents: toCents(1_000) } }),
+    ],
+    [
+      'insufficient_funds',
+      'the network had collected 4.00 before it asked; no more than that: available 0.00, asked 10.00',
+      factsOf({ before: collected, partialSupported: true, availableCents: 0 }),
+    ],
+    [
+      'max_transaction',
+      '9.99 approved: transaction limit 9.99, asked 10.00',
+      factsOf({ partialSupported: true }, { maxTransactionCents: 999 }),
+    ],
+    ['insufficient_funds', 'available 9.99, asked 10.00', factsOf({ availableCents: 999 })],
+    ['intent_required', 'no approved intent fits this charge', factsOf({}, { requireIntent: true })],
+    ['token_used', 'the payment token was used before', factsOf({ token: { ...token, isUsed: true } })],
+    [
+      'token_revoked',
+      'the payment token was revoked, because its intent was cancelled',
+      factsOf({ token: { ...token, isRevoked: true } }),
+    ],
+    ['token_expired', 'the payment token has expired', factsOf({ token: { ...token, isExpired: true } })],
+    [
+      'token_merchant',
+      'the payment token is for merchant m_shop, asked by m',
+      factsOf({ token: { ...token, merchantId: 'm_shop' } }),
+    ],
+    [
+      'token_merchant',
+      'the payment token is for merchant m_shop, asked by nobody',
+      { ...byNobody, spending: { ...byNobody.spending, request: unnamed } },
+    ],
+    [
+      'over_ceiling',
+      'the payment token is for up to 9.99, asked 10.00',
+      factsOf({ token: { ...token, ceilingCents: 999 } }),
+    ],
+    [
+      'over_ceiling',
+      'the payment token is for up to 0.00, asked 10.00',
+      factsOf({ token: { ...token, ceilingCents: null } }),
+    ],
+    [
+      'checkout_intent',
+      'the payment token pays for nothing: intent int_aaaaaaaa is not open any more',
+      factsOf({ token }),
+    ],
+    [
+      'checkout_intent',
+      'the payment token pays for nothing: intent int_aaaaaaaa expects 9.00, asked 10.00',
+      factsOf({ token, candidates: [candidate({ expectedAmountCents: 900 })] }),
+    ],
+    [
+      'simulation_intent',
+      'the simulation names intent int_bbbbbbbb: it is not open for this card and this charge any more',
+      factsOf(named('int_bbbbbbbb')),
+    ],
+    [
+      'simulation_intent',
+      'the simulation names intent int_aaaaaaaa: intent int_aaaaaaaa expects 9.00, asked 10.00',
+      factsOf({ ...named('int_aaaaaaaa'), candidates: [candidate({ expectedAmountCents: 900 })] }),
+    ],
+    [
+      'simulated_decline',
+      'the rules let 10.00 through, and the simulation asks for a decline',
+      factsOf({ simulation: { intentId: null, wanted: 'decline' } }),
+    ],
+  ])('%s: %s', (rule, reason, facts) => {
+    expect(decideAuthorization(facts)).toMatchObject({ rule, reason });
+  });
+
+  test('the figures are those of the rule that decided', () => {
+    const poor = decideAuthorization(factsOf({ availableCents: 999 }));
+    expect(decidingFigures(poor)).toEqual({ availableCents: 999, askedCents: 1_000 });
+    const limited = decideAuthorization(factsOf({}, { maxTransactionCents: 999, dailyLimitCents: 5_000 }));
+    expect(decidingFigures(limited)).toEqual({ limitCents: 999, askedCents: 1_000 });
+    const unasked = decideAuthorization(factsOf({}, { requireIntent: true }));
+    expect([unasked.rule, decidingFigures(unasked)]).toEqual(['intent_required', {}]);
+    expect(decidingFigures(decideAuthorization(factsOf({ token: { ...token, isUsed: true } })))).toEqual({});
+  });
+
+  test('a mismatch has the amounts that an owner compares: what was asked, and the most that the intent lets through', () => {
+    const near = candidate({ expectedAmountCents: 800, expectedMerchant: null });
+    const { mismatch } = decideAuthorization(factsOf({ candidates: [near] }, { amountTolerancePercent: 10 }));
+    expect(mismatch).toEqual({
+      intentId: 'int_aaaaaaaa',
+      reason: 'intent int_aaaaaaaa expects 8.00 (with tolerance 8.80), asked 10.00',
+      misfits: ['amount'],
+      askedCents: 1_000,
+      maxChargeCents: 880,
+    });
+  });
+});
+
+test('an account check uses no payment token: one that was used, or is for less, refuses nothing', () => {
+  const token = { intentId: 'int_aaaaaaaa', isUsed: true, isExpired: true, ceilingCents: null };
+  expect(decideAuthorization(factsOf({ token }, {}, 0))).toMatchObject({ outcome: 'approved', rule: 'within_rules' });
+});
+
+test('of two intents that fit alike, the one that a person has attested is taken', () => {
+  const [plain, attested] = [candidate(), candidate({ id: 'int_bbbbbbbb', attestedAt: at })];
+  const decide = (requireAttestation: boolean) =>
+    decideAuthorization(factsOf({ candidates: [plain, attested] }, { requireAttestation })).candidate?.id;
+  expect([decide(true), decide(false)]).toEqual(['int_bbbbbbbb', 'int_aaaaaaaa']);
 });

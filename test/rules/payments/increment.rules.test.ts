@@ -120,12 +120,27 @@ describe('the whole new amount against the rules', () => {
   });
 });
 
+test('a refusal says which limit would have let it through', () => {
+  const { remedy } = decide(501, { terms: { maxTransactionCents: 1_500 } });
+  const inWords = 'raise the limit for one payment to 15.01 EUR';
+  expect(remedy).toEqual([{ field: 'policy.maxTransactionCents', value: 1_501, inWords }]);
+});
+
 describe('a part', () => {
   const terms = { maxTransactionCents: 1_300 };
   test('is approved where the terminal takes one', () => {
     const facts = { partialSupported: true };
     expect(decide(500, { terms, facts })).toMatchObject({ outcome: 'partial', approvedCents: 300, holdCents: 300 });
     expect(decide(500, { terms })).toMatchObject({ outcome: 'declined', approvedCents: 0 });
+    const part = decide(500, { terms, facts });
+    expect(part.reason).toBe('raising 10.00 to 15.00: 13.00 approved: transaction limit 13.00, asked 15.00');
+    expect(part).toMatchObject({ mismatch: undefined, needsPerson: false });
+  });
+  test('is as little as a cent', () => {
+    const facts = { partialSupported: true };
+    expect(decide(500, { terms: { maxTransactionCents: 1_001 }, facts })).toMatchObject({
+      ...{ outcome: 'partial', approvedCents: 1, holdCents: 1 },
+    });
   });
   test('of nothing is a decline', () => {
     const facts = { partialSupported: true, availableCents: 0 };
@@ -147,6 +162,19 @@ describe('the intent of the payment', () => {
     expect(more.rule).toBe(requireIntent ? 'intent_required' : 'intent');
     expect(more.reason).toContain('expects 10.00 (with tolerance 12.00), asked 12.01');
   });
+  test('has to pay for the whole, and the refusal says what it would pay for', () => {
+    const terms = { requireIntent: false };
+    const gone = decide(200, { terms }, payment);
+    expect(gone).toMatchObject({ outcome: 'declined', rule: 'intent', approvedCents: 0, remedy: null });
+    expect(gone.reason).toBe('raising 10.00 to 12.00: intent int_aaaaaaaa does not pay for this charge any more');
+    expect(gone.trace.length).toBeGreaterThan(0);
+    const dear = decide(200, { terms, facts }, payment);
+    expect(dear.reason).toBe('raising 10.00 to 12.00: intent int_aaaaaaaa expects 10.00, asked 12.00');
+  });
+  test('is not another one, which a payment without an intent would get', () => {
+    const wide = { ...intent, expectedAmountCents: 5_000 };
+    expect(decide(200, { facts: { candidates: [wide] } })).toMatchObject({ outcome: 'declined', rule: 'intent' });
+  });
   test('of a payment token bounds it by the ceiling', () => {
     const token = { intentId: intent.id, isUsed: false, ceilingCents: 1_100 };
     const terms = { amountTolerancePercent: 50 };
@@ -155,15 +183,41 @@ describe('the intent of the payment', () => {
   });
 });
 
-test.each<[string, Partial<IncrementedPayment>]>([
-  ['authorization_declined', { status: 'failed', approvedCents: 0, heldCents: 0, declineRule: 'daily_limit' }],
-  ['authorization_declined', { approvedCents: 0, heldCents: 0, clearedCents: 300, type: 'capture' }],
-  ['authorization_ended', { status: 'reversed', heldCents: 0 }],
-  ['authorization_ended', { status: 'completed', heldCents: 0, clearedCents: 1_000, isFinal: true }],
-  ['authorization_ended', { status: 'completed', isVerification: true, approvedCents: 0, heldCents: 0 }],
-  ['authorization_ended', { holdExpiresAt: at }],
-])('%s: nothing grows that has ended', (rule, over) => {
-  expect(decide(1, {}, held(over))).toMatchObject({ outcome: 'declined', rule, approvedCents: 0, trace: [] });
+test.each<[rule: string, reason: string, payment: Partial<IncrementedPayment>]>([
+  [
+    'authorization_declined',
+    'the authorization was declined by the rule daily_limit',
+    { status: 'failed', declineRule: 'daily_limit' },
+  ],
+  [
+    'authorization_declined',
+    'the authorization was declined by the rule unknown',
+    { approvedCents: 0, heldCents: 0, clearedCents: 300, type: 'capture' },
+  ],
+  ['authorization_ended', 'nothing of the authorization is left', { status: 'reversed', heldCents: 0 }],
+  [
+    'authorization_ended',
+    'the last clearing has come',
+    { status: 'completed', heldCents: 0, clearedCents: 1_000, isFinal: true },
+  ],
+  ['authorization_ended', 'the last clearing has come', { status: 'completed' }],
+  ['authorization_ended', 'the last clearing has come', { isFinal: true }],
+  [
+    'authorization_ended',
+    'the authorization verified the card, and holds nothing',
+    { status: 'completed', isVerification: true, approvedCents: 0, heldCents: 0 },
+  ],
+  ['authorization_ended', 'the hold expired at 2026-03-02T12:00:00.000Z', { holdExpiresAt: at }],
+])('nothing grows that has ended, %s: %s', (rule, reason, over) => {
+  expect(decide(1, {}, held(over))).toEqual({
+    ...{ outcome: 'declined', rule, reason, approvedCents: 0, holdCents: 0, trace: [] },
+    ...{ candidate: undefined, needsPerson: false, mismatch: undefined, remedy: null },
+  });
+});
+
+test('a hold without an end grows', () => {
+  for (const holdExpiresAt of [null, undefined])
+    expect(decide(1, {}, held({ holdExpiresAt })).outcome).toBe('approved');
 });
 
 const cents = fc.integer({ min: 1, max: 3_000 });

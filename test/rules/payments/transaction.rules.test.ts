@@ -10,6 +10,7 @@ import {
   clear,
   expire,
   holdExpiry,
+  increase,
   refund,
   reverse,
   type TransactionChange,
@@ -192,6 +193,66 @@ describe('single messages', () => {
     });
   });
 
+  test('a clearing that is not the last leaves the rest held, and the amount is what was asked or more', () => {
+    const change = clear(authorized(1_000), { amountCents: 400, isFinal: false });
+    const after = { ...authorized(1_000), type: 'capture', heldCents: 600, clearedCents: 400 };
+    const nothing = { releasedCents: 0, beyondCents: 0, completes: false, isFullyReversed: false };
+    expect(change).toEqual({ ...nothing, next: after });
+    expect(clear(change.next, { amountCents: 700, isFinal: false })).toEqual({
+      ...nothing,
+      next: { ...after, amountCents: 1_100, heldCents: 0, clearedCents: 1_100 },
+      beyondCents: 100,
+    });
+  });
+
+  test('the last clearing gives the rest back and completes, and what comes after it is collected without completing', () => {
+    const last = clear(authorized(1_000), { amountCents: 400, isFinal: true });
+    const after: TransactionState = {
+      ...{ ...authorized(1_000), type: 'capture', status: 'completed' },
+      ...{ amountCents: 400, heldCents: 0, clearedCents: 400, isFinal: true },
+    };
+    const whole = { next: after, releasedCents: 600, beyondCents: 0, completes: true, isFullyReversed: false };
+    expect(last).toEqual(whole);
+    expect(clear(after, { amountCents: 100, isFinal: false })).toEqual({
+      next: { ...after, amountCents: 500, clearedCents: 500 },
+      ...{ releasedCents: 0, beyondCents: 100, completes: false, isFullyReversed: false },
+    });
+  });
+
+  test('a clearing of 0 that is not the last changes nothing', () => {
+    const state = authorized(1_000);
+    const nothing = { releasedCents: 0, beyondCents: 0, completes: false, isFullyReversed: false };
+    expect(clear(state, { amountCents: 0, isFinal: false })).toEqual({ ...nothing, next: state });
+  });
+
+  test('a reversal of a part leaves an open payment of what is held and collected', () => {
+    const collected = clear(authorized(1_000), { amountCents: 400, isFinal: false }).next;
+    expect(reverse(collected, 200)).toEqual({
+      next: { ...collected, amountCents: 800, heldCents: 400, reversedCents: 200 },
+      ...{ releasedCents: 200, beyondCents: 0, completes: false, isFullyReversed: false },
+    });
+    expect(reverse(authorized(1_000), undefined).next).toEqual({
+      ...{ ...authorized(1_000), heldCents: 0, reversedCents: 1_000 },
+      ...{ status: 'reversed', type: 'reversal' },
+    });
+  });
+
+  test('reversals of parts add up', () => {
+    const once = reverse(authorized(1_000), 300).next;
+    expect(reverse(once, 300)).toMatchObject({ next: { heldCents: 400, reversedCents: 600 }, releasedCents: 300 });
+  });
+
+  test('a payment that was collected and given back whole in advance ends as reversed', () => {
+    const refunded = refund(authorized(1_000), 400);
+    expect(clear(refunded, { amountCents: 400, isFinal: true }).next.status).toBe('reversed');
+    const open = refund(clear(authorized(1_000), { amountCents: 400, isFinal: false }).next, 400);
+    expect([open.status, expire(open).next.status]).toEqual(['pending', 'reversed']);
+  });
+
+  test('an increment raises what is asked, approved and held', () => {
+    expect(increase(authorized(1_000), 250)).toEqual(authorized(1_250));
+  });
+
   test('a reversal above the hold gives back the hold', () => {
     expect(reverse(authorized(1_000), 5_000)).toMatchObject({ releasedCents: 1_000, isFullyReversed: true });
   });
@@ -297,6 +358,16 @@ describe('how long a hold lives', () => {
   test.each(['3350', '4000', '4410', '7010', '7012', '7511', '7514', '5734', '0000'])('%s: 7 days', (mcc) =>
     expect(days(mcc)).toBe(7),
   );
+  test.each([
+    [3_600_000, 3_600_000],
+    [3_599_999, 7 * 86_400_000],
+    [90 * 86_400_000 - 1, 90 * 86_400_000 - 1],
+    [90 * 86_400_000 + 1, 90 * 86_400_000],
+  ])('an expiry of the network after %d ms: %d ms', (asked, lives) => {
+    const networkExpiresAt = new Date(at.getTime() + asked);
+    expect(holdExpiry({ mcc: '5734', at, networkExpiresAt }).getTime() - at.getTime()).toBe(lives);
+  });
+
   test('an expiry of the network is used within its bounds', () => {
     const networkExpiresAt = new Date('2026-03-02T00:00:00.000Z');
     expect(holdExpiry({ mcc: '7011', at, networkExpiresAt })).toEqual(networkExpiresAt);
@@ -360,5 +431,32 @@ describe('an advice', () => {
         expect(after.heldCents + after.clearedCents + after.reversedCents).toBeLessThanOrEqual(approvedCents);
       }),
     );
+  });
+
+  test('of more than was approved holds the difference, as far as there is money', () => {
+    const open: TransactionState = { ...authorized(1_000), heldCents: 500, clearedCents: 300, reversedCents: 200 };
+    const advised = { ...open, amountCents: 1_300, approvedCents: 1_500 };
+    expect(advise(open, { approvedCents: 1_500, availableCents: 200 })).toEqual({ ...advised, heldCents: 700 });
+    expect(advise(open, { approvedCents: 1_500, availableCents: 9_000 })).toEqual({ ...advised, heldCents: 1_000 });
+    expect(advise(open, { approvedCents: 1_000, availableCents: 9_000 })).toBe(open);
+  });
+
+  test('of a declined payment opens it, and one that has ended stays as it is', () => {
+    const asked = { approvedCents: 500, availableCents: 9_000 };
+    expect(advise(declined, asked)).toEqual({
+      ...{ ...declined, status: 'pending', amountCents: 500, approvedCents: 500, heldCents: 500 },
+    });
+    for (const ended of [
+      { ...declined, isFinal: true },
+      { ...declined, status: 'completed' as const },
+      { ...declined, status: 'reversed' as const },
+    ])
+      expect(advise(ended, asked)).toBe(ended);
+  });
+
+  test('of what was collected already adds no hold', () => {
+    const over = { ...declined, clearedCents: 500 };
+    expect(advise(over, { approvedCents: 500, availableCents: 9_000 })).toBe(over);
+    expect(advise(over, { approvedCents: 501, availableCents: 9_000 })).toMatchObject({ heldCents: 1 });
   });
 });

@@ -321,6 +321,9 @@ describe('edges', () => {
     );
     expect(outcome(with_({ activeHoursStart: 12 }))).toBe('allow');
     expect(outcome(with_({ activeHoursEnd: 12 }))).toBe('deny');
+    // It is 12:00: over midnight the end is as exclusive as within a day.
+    expect(outcome(with_({ activeHoursStart: 18, activeHoursEnd: 12 }))).toBe('deny');
+    expect(outcome(with_({ activeHoursStart: 18, activeHoursEnd: 13 }))).toBe('allow');
   });
 
   test('a recurring charge needs no cooldown', () => {

@@ -37,6 +37,12 @@ describe('commands', () => {
     ['cancelled in time', 'approved', 'cancel', 'cancelled'],
     ['marked', 'approved', 'beginSending', 'sending'],
     ['not received', 'sending', 'noteNotReceived', 'rejected'],
+    ['refused by the policy', 'requested', afterPayeeCheck('no_match', 'refuse'), 'rejected'],
+    ['sent by the policy', 'requested', afterPayeeCheck('close_match', 'send'), 'approved'],
+    ['a match, whatever the policy', 'requested', afterPayeeCheck('match', 'refuse'), 'approved'],
+    ['screened again', 'approved', 'refusePayee', 'rejected'],
+    ['cancelled during the check', 'requested', 'cancel', 'cancelled'],
+    ['cancelled while a person is asked', 'pending_approval', 'cancel', 'cancelled'],
   ] as const)('%s', (_what, from, command, next) => {
     expect(moveTransfer(from, command, false)).toEqual({ outcome: 'moved', next });
     expect(moveTransfer(next, command, true)).toEqual({ outcome: 'already', next });
@@ -60,6 +66,20 @@ describe('commands', () => {
         const ends = outcome === 'asking' && isFinalStage(stage);
         expect(recallAfter(stage, outcome)).toBe(ends ? (stage === 'recalled' ? 'requested' : 'ended') : outcome);
       }
+  });
+
+  test.each([
+    ['acceptPayee', 'cannot accept the payee of a transfer that is denied'],
+    ['requestApproval', 'cannot ask a person about a transfer that is denied'],
+    ['approve', 'cannot approve a transfer that is denied'],
+    ['deny', 'cannot deny a transfer that is denied'],
+    ['expire', 'cannot expire a transfer that is denied'],
+    ['cancel', 'cannot cancel a transfer that is denied'],
+    ['refusePayee', 'cannot refuse the payee of a transfer that is denied'],
+    ['beginSending', 'cannot send a transfer that is denied'],
+    ['noteNotReceived', 'cannot give up a transfer that is denied'],
+  ] as const)('%s after the end: %s', (command, why) => {
+    expect(moveTransfer('denied', command, false)).toEqual({ outcome: 'refused', why });
   });
 
   test('no approval comes before the payee was checked', () => {

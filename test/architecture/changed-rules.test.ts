@@ -1,0 +1,27 @@
+/** The list of changed rules fits the code, and docs/testing.md shows the outcome of each file. @module */
+import { access, readFile } from 'node:fs/promises';
+import { expect, test } from '@jest/globals';
+import { accepted } from '../mutation/accepted.ts';
+import { mutatedFiles, testFileOf } from '../mutation/files.ts';
+import { inOneLine, readOutcomes, renderTable, testingPage } from '../mutation/outcomes.ts';
+
+const root = new URL('../../', import.meta.url);
+
+test('each file and each of its tests is there', async () => {
+  for (const { file, tests } of mutatedFiles)
+    for (const path of [file, ...tests.map(testFileOf)]) await access(new URL(path, root));
+  expect(new Set(mutatedFiles.map(({ file }) => file)).size).toBe(mutatedFiles.length);
+});
+
+test('each change that is accepted can still be made, and has a reason', async () => {
+  for (const { file, why, changes } of accepted) {
+    const source = inOneLine(await readFile(new URL(file, root), 'utf8'));
+    expect(changes.filter(({ from }) => !source.includes(from))).toEqual([]);
+    expect(why.length).toBeGreaterThan(20);
+  }
+});
+
+test('docs/testing.md shows the outcomes', async () => {
+  const page = await readFile(testingPage, 'utf8');
+  expect(page).toBe(renderTable(page, await readOutcomes()));
+});

@@ -1,0 +1,56 @@
+/** Which files of pure rules are changed, and the tests that have to notice it. @module */
+
+export type MutatedFile = {
+  /** From the root of the project. */
+  readonly file: string;
+  /** Below `test/rules`, without `.test.ts`. Few, because each change loads all of them. */
+  readonly tests: readonly string[];
+};
+
+export const testFileOf = (test: string): string => `test/rules/${test}.test.ts`;
+
+const domain =
+  (path: string) =>
+  (file: string, ...tests: readonly string[]): MutatedFile => ({ file: `src/domains/${path}/${file}.ts`, tests });
+
+const policies = domain('spending/policies');
+const intents = domain('spending/intents');
+const network = domain('payments/network');
+const sepa = domain('treasury/sepa');
+const webhooks = domain('delivery/webhooks');
+const mpp = domain('payments/mpp');
+
+export const mutatedFiles: readonly MutatedFile[] = [
+  { file: 'src/kernel/money.ts', tests: ['kernel/kernel.rules', 'kernel/money.rules'] },
+  domain('payments/transactions')('transaction.rules', 'payments/transaction.rules'),
+  policies('spending-checks.rules', 'spending/policy.rules', 'spending/findings.rules'),
+  policies('intent-match.rules', 'spending/intent-match.rules', 'spending/recurring-match.rules'),
+  policies('attestation.rules', 'spending/attestation.rules', 'spending/findings.rules'),
+  policies('policy-expiry.rules', 'spending/policy-expiry.rules'),
+  policies('merchant-checks.rules', 'spending/policy.rules', 'spending/findings.rules'),
+  policies('merchant-match.rules', 'spending/merchant-match.rules', 'spending/merchant-descriptors.rules'),
+  network(
+    'authorization.rules',
+    'payments/authorization.rules',
+    'payments/allow-once.rules',
+    'payments/simulated-charge.rules',
+  ),
+  network('increment.rules', 'payments/increment.rules'),
+  intents('intent.rules', 'spending/intent.rules'),
+  intents('windows/window.rules', 'spending/intent-window.rules'),
+  intents('windows/recurrence.rules', 'spending/recurrence.rules', 'spending/recurring-match.rules'),
+  sepa('bank-transfer.rules', 'treasury/sepa/bank-transfer.rules'),
+  sepa('target-calendar.rules', 'treasury/sepa/target-calendar.rules'),
+  sepa('banking-day.rules', 'treasury/sepa/banking-day.rules'),
+  sepa('scheme.rules', 'treasury/sepa/bank-transfer.rules'),
+  webhooks('delivery.rules', 'delivery/delivery.rules'),
+  webhooks('endpoint.rules', 'delivery/endpoint.rules'),
+  webhooks('webhook.rules', 'delivery/webhook.rules'),
+  mpp('authenticate-header.rules', 'payments/mpp/challenge.wire'),
+  mpp('challenge-id.rules', 'payments/mpp/challenge-id.rules'),
+  domain('cards/cards')('card.rules', 'cards/card.rules'),
+  domain('cards/card-requests')('card-request.rules', 'cards/card-request.rules'),
+  domain('identity/passkeys')('passkey.rules', 'identity/passkey.rules'),
+  domain('identity/passkey-invitations')('invitation.rules', 'identity/invitation.rules'),
+  domain('treasury/ledger')('ledger.rules', 'treasury/ledger.rules', 'payments/transaction.rules'),
+];
