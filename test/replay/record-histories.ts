@@ -1,7 +1,9 @@
 /**
- * `node test/replay/record-histories.ts [--only <workflow>] [--release] [folder]`: starts an installation in a temporary folder, plays
- * every journey on it, or those of one workflow, and writes the histories that the replay suite reads. Run it after a
- * change that breaks the replay of recorded histories (see the README beside them), and review the difference.
+ * `node test/replay/record-histories.ts [--only <workflow>] [--release] [--disturbed <how>] [folder]`: starts an
+ * installation in a temporary folder, plays every journey on it, or those of one workflow, and writes the histories that
+ * the replay suite reads. Run it after a change that breaks the replay of recorded histories (see the README beside
+ * them), and review the difference. With `--disturbed fell-back` or `--disturbed continued` (`disturbances.ts`) it adds
+ * the smallest such history of each workflow.
  * @module
  */
 import { readFileSync } from 'node:fs';
@@ -19,20 +21,26 @@ import { playJourneys } from '../support/record/journeys.ts';
 import { runOf } from '../support/record/run-of.ts';
 import { startScriptedShop } from '../support/record/scripted-shop.ts';
 import type { Played, Stage } from '../support/record/stage.ts';
+import { type Disturbed, disturb, disturbedHistories, isDisturbance, type Recorded } from './disturbances.ts';
 
 const { values, positionals } = parseArgs({
-  options: { only: { type: 'string' }, release: { type: 'boolean' } },
+  options: { only: { type: 'string' }, release: { type: 'boolean' }, disturbed: { type: 'string' } },
   allowPositionals: true,
 });
+if (values.disturbed !== undefined && !isDisturbance(values.disturbed)) {
+  throw new Error(`--disturbed is fell-back or continued, not ${values.disturbed}`);
+}
 /** With `--release`, that of the package's version, in which nothing is ever changed or removed. */
 const released = `./released/${packageVersion()}/`;
 const folder = positionals[0] ?? fileURLToPath(new URL(values.release ? released : './', import.meta.url));
 
 const dir = await mkdtemp(join(tmpdir(), 'bursar-record-'));
 const shop = await startScriptedShop();
+const disturbed: Disturbed | undefined = values.disturbed && (await disturb(values.disturbed, dir));
 const starting = start({
   env: {
     ...process.env,
+    ...disturbed?.env,
     BURSAR_DATA_DIR: dir,
     PORT: '0',
     BURSAR_RATE_LIMIT_PER_MINUTE: '100000',
@@ -45,6 +53,7 @@ try {
   await record(ready);
 } finally {
   await starting.stop();
+  await disturbed?.stop();
   await shop.close();
   // Root's PostgreSQL lies elsewhere.
   const places = process.getuid?.() === 0 ? [dir, await folderElsewhere(dir)] : [dir];
@@ -71,22 +80,38 @@ async function record(ready: Ready): Promise<void> {
       await client.workflow.getHandle(workflowId).signal(name, ...(input === undefined ? [] : [input]));
     },
   };
-  const played = await playJourneys(stage, values.only);
-  if (!values.release) await removeOld();
+  const stopDisturbing = disturbed?.begin(client);
+  const all = await playJourneys(stage, values.only);
+  await stopDisturbing?.();
   // A journey of one workflow also ends runs of others, whose histories stay as they are.
-  for (const one of played.filter(({ workflow }) => values.only === undefined || workflow === values.only))
-    await write(client, one);
+  const played = all.filter(({ workflow }) => values.only === undefined || workflow === values.only);
+  if (disturbed === undefined && !values.release) await removeOld();
+  if (disturbed === undefined) for (const one of played) await writeWhole(client, one);
+  else for (const one of await disturbedHistories(disturbed, client, played)) await add(one);
   await connection.close();
 }
 
-async function write(client: Client, { workflow, journey, workflowId }: Played): Promise<void> {
+async function writeWhole(client: Client, { workflow, journey, workflowId }: Played): Promise<void> {
   const handle = client.workflow.getHandle(workflowId);
   await handle.result();
-  const history = historyToJson(await handle.fetchHistory());
+  await write({ workflow, journey, history: await handle.fetchHistory() });
+}
+
+async function write({ workflow, journey, history }: Recorded): Promise<void> {
   await mkdir(join(folder, workflow), { recursive: true });
-  const path = join(folder, workflow, `${journey}.json`);
-  await writeFile(path, `${JSON.stringify(history, withoutMachine)}\n`, { flag: values.release ? 'wx' : 'w' });
+  const text = `${JSON.stringify(historyToJson(history), withoutMachine)}\n`;
+  await writeFile(join(folder, workflow, `${journey}.json`), text, { flag: values.release ? 'wx' : 'w' });
   say(`${workflow}/${journey}.json`);
+}
+
+/** A released one that is there stays. */
+async function add(one: Recorded): Promise<void> {
+  try {
+    await write(one);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    say(`${one.workflow}/${one.journey}.json is there`);
+  }
 }
 
 /**
