@@ -7,8 +7,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { second } from '../kernel/instant.ts';
-import { doneWithin } from '../platform/stop-times.ts';
-import { socketOf } from './cut-off.ts';
+import { answeredWithin } from './cut-off.ts';
 
 export type Listener = { stop(): Promise<void> };
 
@@ -72,8 +71,8 @@ async function listenOnce(stop: AbortSignal, options: ListenerOptions): Promise<
     options.log.debug({ err: error, listener: options.applicationName }, 'not listening; dialling again');
   } finally {
     clearInterval(probe);
-    await doneWithin(second, client.end());
-    socketOf(client).destroy(); // A connection that is silent never closes in order.
+    // One that is silent never closes in order; of one that is broken there is nothing left to end.
+    await answeredWithin(client, second, client.end()).catch(() => undefined);
   }
   return isListening;
 }

@@ -97,7 +97,7 @@ export const lockFaults: readonly Fault[] = [
     ['test/api/payments/decision-batches'],
     [
       {
-        from: "await runSql(tx, `select set_config('lock_timeout', $1, true)`, [`${leftMs}ms`]);",
+        from: 'await waitForLocks(tx, leftMs);',
         to: '',
         harm: 'authorizations of a locked wallet keep connections of the pool for as long as the lock',
       },
@@ -229,6 +229,83 @@ export const lockFaults: readonly Fault[] = [
         to: 'void isLocked;',
         harm: 'two creations at once pass a limit that has room for one',
         named: 'of 40 agent_tokens',
+      },
+    ],
+  ),
+  ...faultsIn(
+    'locks',
+    'src/usecases/payments/expire-holds.ts',
+    ['test/api/payments/hold-sweep'],
+    [
+      {
+        from: '      await waitForLocks(tx, lockWaitMs);',
+        to: '',
+        harm: 'one row that is locked for long keeps all other holds from being given back',
+        named: 'a lock that is kept for long',
+      },
+    ],
+  ),
+  ...faultsIn(
+    'locks',
+    'src/http/atomic.ts',
+    ['test/api/treasury/fund.lost-answers'],
+    [
+      {
+        from: 'endsLostSession: true',
+        to: 'endsLostSession: false',
+        harm: 'a transfer that was refused is made later, by a statement that arrives late',
+        named: 'what arrives after',
+      },
+    ],
+  ),
+  ...faultsIn(
+    'locks',
+    'src/db/database.ts',
+    ['test/api/oversight/trace'],
+    [
+      {
+        from: 'isolationLevel: IsolationLevel.REPEATABLE_READ,',
+        to: 'isolationLevel: IsolationLevel.READ_COMMITTED,',
+        harm: 'a trace shows an intent of before a clearing with its payment of after it',
+        named: 'of one moment',
+      },
+    ],
+  ),
+  ...faultsIn(
+    'locks',
+    'src/db/silent-connections.ts',
+    ['test/platform/silent-connections'],
+    [
+      {
+        from: 'seen.idle = idle?.has(client) === true ? seen.idle + 1 : 0;',
+        to: '',
+        harm: 'a request whose answer was lost waits for a quarter of an hour',
+        named: 'whose answer is lost ends',
+      },
+      {
+        from: "coalesce(state like 'idle%' or wait_event_type = 'Client', false)",
+        to: 'true',
+        harm: 'a statement that takes long rightly is cut in its middle',
+        named: 'is not cut',
+      },
+      {
+        from: 'if (seen.idle > 0) void endSession',
+        to: 'if (seen.idle > 1_000) void endSession',
+        harm: 'the locks of a transaction whose connection was cut are kept for a minute',
+        named: 'the locks of a transaction',
+      },
+    ],
+  ),
+  ...faultsIn(
+    'locks',
+    'src/db/sessions.ts',
+    ['test/platform/silent-connections'],
+    [
+      {
+        from: 'await answeredWithin(client, withinMs, client.query<Session>(begin))',
+        to: 'await client.query<Session>(begin)',
+        harm: 'a connection that falls silent at its begin keeps a place of the pool for ever',
+        named: 'keeps no place in the pool',
       },
     ],
   ),
