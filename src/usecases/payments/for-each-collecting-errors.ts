@@ -1,4 +1,10 @@
-/** Processes each item of a list although others fail, and throws all errors at the end. @module */
+/**
+ * Processes each item of a list although others fail; the caller throws all errors at the end. When the database is away
+ * every item would fail, each after its wait for a connection: then nothing more is tried.
+ * @module
+ */
+import { isDatabaseAway } from '../../db/database.ts';
+
 export async function forEachCollectingErrors<Item>(
   items: readonly Item[],
   work: (item: Item) => Promise<void>,
@@ -8,6 +14,7 @@ export async function forEachCollectingErrors<Item>(
     try {
       await work(item);
     } catch (error) {
+      if (isDatabaseAway(error)) throw error;
       failures.push(error); // Thrown by the caller once the others are done.
     }
   }
