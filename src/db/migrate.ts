@@ -19,7 +19,7 @@ const lockKey = 8_400_001;
  * the role of `applicationUrl` gets the privileges that privileges.ts lists, unless it is the same role.
  */
 export async function migrate(url: string, applicationUrl: string = url): Promise<string[]> {
-  const lock = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
+  const lock = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000, keepAlive: true });
   await lock.connect();
   try {
     await lock.query('select pg_advisory_lock($1)', [lockKey]);

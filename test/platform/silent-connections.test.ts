@@ -7,6 +7,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import pg from 'pg';
 import * as z from 'zod';
 import { type Database, databaseOf, isDatabaseAway } from '../../src/db/database.ts';
+import { startListener } from '../../src/db/listener.ts';
 import { type Orm, openDatabase } from '../../src/db/orm.ts';
 import { oneRowOf, runSql } from '../../src/db/statement.ts';
 import { entities } from '../../src/main/modules/index.ts';
@@ -152,4 +153,22 @@ test('a connection that falls silent before its first statement is answered keep
   } finally {
     await impatient.close();
   }
+});
+
+test('a listener on a silent connection is stopped, though the other side never closes', async () => {
+  const heard = { listening: 0 };
+  const listener = startListener({
+    ...{ url: wire.via(server), applicationName: 'bursar-heard', channels: { nothing: () => undefined } },
+    log: { debug: () => undefined },
+    onListening: (isListening) => {
+      heard.listening += Number(isListening);
+    },
+  });
+  await eventually(
+    async () => heard.listening,
+    (times) => times > 0,
+  );
+  wire.goSilent();
+  await listener.stop();
+  expect(heard.listening).toBe(1);
 });

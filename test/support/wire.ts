@@ -56,12 +56,14 @@ export async function startWire(target: string): Promise<Wire> {
     }
   };
 
-  const listener = createServer({ noDelay: true }, (asker) => {
+  const listener = createServer({ noDelay: true, allowHalfOpen: true }, (asker) => {
     const other = connect({ host, port: Number(port), noDelay: true });
     const connection: Connection = { asker, other, state: isSilent ? 'silent' : 'carries' };
     connections.add(connection);
     asker.on('data', (data) => ask(connection, data));
     other.on('data', (data) => connection.state === 'carries' && asker.write(data));
+    // One that is silent does not answer an orderly close either.
+    asker.on('end', () => connection.state === 'silent' || asker.end());
     asker
       .on('error', () => undefined)
       .on('close', () => {
