@@ -1,9 +1,10 @@
--- Whose account that is by its name: null for a wallet or agent that does not exist.
+/* Whose account that is by its name: null for a wallet or agent that does not exist. A name of an account has another
+   collation than an id; compared by it, an id could not be looked up by its index. */
 create or replace function account_owner(p_name text) returns text language sql stable as $$
   select case split_part(p_name, ':', 1)
     when 'owner' then split_part(p_name, ':', 2)
-    when 'wallet' then (select w.owner_id from wallets w where w.id = split_part(p_name, ':', 2))
-    when 'agent' then (select a.owner_id from agents a where a.id = split_part(p_name, ':', 2))
+    when 'wallet' then (select w.owner_id from wallets w where w.id = split_part(p_name, ':', 2) collate "default")
+    when 'agent' then (select a.owner_id from agents a where a.id = split_part(p_name, ':', 2) collate "default")
   end
 $$;
 

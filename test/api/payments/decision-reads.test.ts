@@ -41,6 +41,29 @@ test('the facts of an authorization are read without a scan over all spending', 
   expect(scans.rows).toEqual([{ relname: 'spending_days', scans: 0, lookups: 1 }]);
 });
 
+test('the owner of a new account is looked up by the index of wallets and agents', async () => {
+  const { walletId } = await aPayer(world);
+  const made = { wallet: walletId, agent: (await aPayer(world)).agentId };
+  await client.query('begin');
+  await client.query('set local enable_seqscan = off');
+  for (const [kind, id] of Object.entries(made)) {
+    const owner = await client.query<{ owner: string | null }>(
+      `select account_owner($1::text collate "C" || ':available') as owner`,
+      [`${kind}:${id}`],
+    );
+    expect(owner.rows).toEqual([{ owner: expect.any(String) }]);
+  }
+  const scans = await client.query(
+    `select relname, seq_scan::int as scans, idx_scan::int as lookups from pg_stat_xact_user_tables
+     where relname in ('wallets', 'agents') order by relname`,
+  );
+  await client.query('rollback');
+  expect(scans.rows).toEqual([
+    { relname: 'agents', scans: 0, lookups: 1 },
+    { relname: 'wallets', scans: 0, lookups: 1 },
+  ]);
+});
+
 test('the intents of a card are read without those that it had before, by a plan made while there were none', async () => {
   const payer = await aPayer(world);
   const load = () => client.query<{ facts: { intents: unknown[] } }>(loadOne, [payer.cardRef]);
