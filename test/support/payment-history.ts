@@ -237,7 +237,8 @@ async function accountsOf({ sql }: World, ownerId: string, walletId: string) {
      from ledger_accounts a left join ledger_entries e on e.account = a.name where a.owner_id = $1 group by a.name`,
     [ownerId],
   );
-  for (const { name, balance, entered } of rows) assert.equal(balance, name.startsWith('owner:') ? -entered : entered);
+  for (const { name, balance, entered } of rows)
+    assert.equal(balance, name.startsWith('owner:') ? 0 - entered : entered);
   const of = (name: string): number => rows.find((row) => row.name === name)?.balance ?? 0;
   return {
     available: of(`wallet:${walletId}:available`),
