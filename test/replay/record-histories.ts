@@ -70,6 +70,7 @@ async function record(ready: Ready): Promise<void> {
     apiUrl: ready.apiUrl.replace('localhost', '127.0.0.1'),
     sandboxUrl,
     shop,
+    isDisturbed: disturbed !== undefined,
     // Each stage is let settle, so that its own task is in the history.
     observe: async (label) => {
       say(label);
@@ -81,7 +82,8 @@ async function record(ready: Ready): Promise<void> {
     },
   };
   const stopDisturbing = disturbed?.begin(client);
-  const all = await playJourneys(stage, values.only);
+  // A journey that does not stand its disturbance leaves no history; the others do.
+  const all = await playJourneys(stage, values.only, disturbed && ((error) => say(`a journey failed: ${error}`)));
   await stopDisturbing?.();
   // A journey of one workflow also ends runs of others, whose histories stay as they are.
   const played = all.filter(({ workflow }) => values.only === undefined || workflow === values.only);

@@ -69,13 +69,13 @@ test('the histories of a released version are as they were released, and each ve
   expect((await foldersIn(`${folder}${released}/${version}`)).sort()).toEqual(today.sort());
 });
 
-test('each version has, of every workflow, a run that repeated a step', async () => {
+test('each version has, of every workflow, a run that repeated a step and one that continued as new', async () => {
   const { version } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8')) as {
     version: string;
   };
   const workflows = Object.keys(await import('../../workflows/index.ts'));
   const missing = workflows.flatMap((workflow) =>
-    ['fell-back']
+    ['fell-back', 'continued-as-new', 'after-continuing']
       .map((journey) => `${released}/${version}/${journey}`)
       .filter((journey) => !recorded.some((one) => one.workflow === workflow && one.journey === journey))
       .map((journey) => `${workflow}: ${journey}`),

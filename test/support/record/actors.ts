@@ -1,4 +1,6 @@
 /** Who takes part in journeys: an owner with money, and for each journey an agent with its card. @module */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, createClient, type Send, sendTo } from '../../../src/client/client.ts';
 import { cardRequestsArea } from '../../../src/domains/cards/card-requests/card-request.contract.ts';
 import { cardsArea } from '../../../src/domains/cards/cards/card.contract.ts';
@@ -24,6 +26,8 @@ export type Where = {
   readonly sandboxUrl: string;
   readonly dashboardSecret: string;
   readonly networkKey: string;
+  /** Callers repeat what was answered 503. */
+  readonly isDisturbed?: boolean;
 };
 
 export type Actors = Awaited<ReturnType<typeof actorsAt>>;
@@ -33,11 +37,16 @@ export type Declared = {
   readonly intentId: Id<'intent'>;
 };
 
-export async function actorsAt({ apiUrl, dashboardSecret }: Pick<Where, 'apiUrl' | 'dashboardSecret'>) {
+export async function actorsAt({
+  apiUrl,
+  dashboardSecret,
+  isDisturbed = false,
+}: Pick<Where, 'apiUrl' | 'dashboardSecret' | 'isDisturbed'>) {
   const dashboard: Send = (request) =>
     sendTo(apiUrl)({ ...request, headers: { ...request.headers, 'X-Dashboard-Secret': dashboardSecret } });
   const { key, ownerId } = await createClient(keysArea, dashboard).createKey({ body: {} });
-  const client = <A extends Area>(area: A): Client<A> => createClient(area, sendTo(apiUrl, key));
+  const client = <A extends Area>(area: A): Client<A> =>
+    createClient(area, isDisturbed ? patient(sendTo(apiUrl, key)) : sendTo(apiUrl, key));
   const agents = client(agentsArea);
   const intents = client(intentsArea);
   await client(fundArea).fundWallet({ body: { amountEuros: 1_000 } });
@@ -75,3 +84,15 @@ export async function actorsAt({ apiUrl, dashboardSecret }: Pick<Where, 'apiUrl'
     },
   };
 }
+
+/** 503 says that the outcome is not known yet: the same request is sent again under the same key. */
+const patient =
+  (send: Send): Send =>
+  async (request) => {
+    const keyed = { ...request, headers: { 'Idempotency-Key': randomUUID(), ...request.headers } };
+    for (let attempts = 1; ; attempts++) {
+      const answer = await send(request.method === 'GET' ? request : keyed);
+      if (answer.status !== 503 || attempts === 20) return answer;
+      await sleep(500);
+    }
+  };

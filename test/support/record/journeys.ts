@@ -30,9 +30,14 @@ export async function shownWorkflows(): Promise<Readonly<Record<string, ShownWor
 
 /**
  * `only`: the journeys of the files that describe this type of workflow, and then of others until each history that it
- * has to have is there, because a journey of one workflow also ends runs of others.
+ * has to have is there, because a journey of one workflow also ends runs of others. A journey that fails ends all, unless
+ * `onFailure` takes it.
  */
-export async function playJourneys(stage: Stage, only?: string): Promise<Played[]> {
+export async function playJourneys(
+  stage: Stage,
+  only?: string,
+  onFailure: (error: unknown) => void = rethrow,
+): Promise<Played[]> {
   const all = await allJourneys();
   const chosen = all.filter(({ workflows }) => only === undefined || only in workflows);
   if (chosen.length === 0) throw new Error(`no file describes the workflow ${only}`);
@@ -43,7 +48,17 @@ export async function playJourneys(stage: Stage, only?: string): Promise<Played[
     wanted.every((wantedOne) => played.some(({ workflow, journey }) => workflow === only && journey === wantedOne));
   for (const one of [...chosen, ...all.filter((other) => !chosen.includes(other))]) {
     if (!chosen.includes(one) && isComplete()) break;
-    for (const journey of one.journeys) played.push(...(await journey(stage, actors)));
+    for (const journey of one.journeys) {
+      try {
+        played.push(...(await journey(stage, actors)));
+      } catch (error) {
+        onFailure(error);
+      }
+    }
   }
   return played;
+}
+
+function rethrow(error: unknown): never {
+  throw error;
 }
