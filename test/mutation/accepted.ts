@@ -19,6 +19,11 @@ const spendingChecks = inFile('domains/spending/policies/spending-checks.rules.t
 const intentMatch = inFile('domains/spending/policies/intent-match.rules.ts');
 const endpoint = inFile('domains/delivery/webhooks/endpoint.rules.ts');
 
+const authorization = inFile('domains/payments/network/authorization.rules.ts');
+const increment = inFile('domains/payments/network/increment.rules.ts');
+const bankTransfer = inFile('domains/treasury/sepa/bank-transfer.rules.ts');
+const delivery = inFile('domains/delivery/webhooks/delivery.rules.ts');
+
 const oneMisfit = 'Only intents with exactly one misfit are compared here.';
 const wholeIsReversed = 'At or above what was approved nothing is left to hold, whichever way it is computed.';
 
@@ -78,5 +83,97 @@ export const accepted: readonly Accepted[] = [
     'if (waiting === 0 && nextAttemptAt === null) return longestWaitMs;',
     'if (waiting === 0 || false) return longestWaitMs;',
     'if (false || nextAttemptAt === null) return longestWaitMs;',
+  ),
+  authorization(
+    'It is asked only after a refusal, so the first condition is for the reader.',
+    "if (outcome === 'allow' || !mayBeAllowedOnce(rule, outcome)) return undefined;",
+    "if (outcome === 'allow' && !mayBeAllowedOnce(rule, outcome)) return undefined;",
+    'if (false || !mayBeAllowedOnce(rule, outcome)) return undefined;',
+    'if (outcome === "" || !mayBeAllowedOnce(rule, outcome)) return undefined;',
+  ),
+  authorization(
+    'The rule with another name has no figures, as a rule that is not found.',
+    'trace.findLast((entry) => entry.rule === rule || entry.rule === ruleNames[rule])?.figures ?? {};',
+    'trace.findLast((entry) => entry.rule === rule || false)?.figures ?? {};',
+  ),
+  authorization(
+    'A field that is absent and one that is undefined are read alike.',
+    "if (match.outcome === 'none') return { candidate: undefined, mismatch: undefined };",
+    "if (match.outcome === 'none') return {};",
+  ),
+  authorization(
+    'An intent that stands twice in the list is found at its first place.',
+    'return [...candidates.filter(isAttested), ...candidates.filter((one) => !isAttested(one))];',
+    'return [...candidates.filter(isAttested), ...candidates];',
+  ),
+  authorization(
+    'Each round ends by another limit, of which there are fewer than rounds; the bound only guards against a rule that contradicts itself.',
+    'for (let round = 0; round < atMost; round++) {',
+    'for (let round = 0; round < atMost; round--) {',
+  ),
+  authorization(
+    'A limit that refuses has less room than was asked, so this condition guards against a rule that contradicts itself.',
+    'if (room === undefined || room <= facts.before.collectedCents || room >= amountCents) return undefined;',
+    'if (room === undefined || room <= facts.before.collectedCents || false) return undefined;',
+    'if (room === undefined || room <= facts.before.collectedCents || room > amountCents) return undefined;',
+  ),
+  authorization(
+    'The trace is never empty, and where a person is asked its last entry is that of risk, which has no limit.',
+    "if (outcome !== 'deny' || last === undefined) return undefined;",
+    'if (false) return undefined;',
+    "if (outcome !== 'deny' && last === undefined) return undefined;",
+    'if (false || last === undefined) return undefined;',
+    "if (outcome !== 'deny' || false) return undefined;",
+  ),
+  authorization(
+    'The spent amount of a limit is a number where it is there.',
+    "return typeof limit === 'number' && typeof spentCents === 'number' ? limit - spentCents : undefined;",
+    "return typeof limit === 'number' && true ? limit - spentCents : undefined;",
+  ),
+  increment(
+    'Where the whole is granted, or no part is taken, the second evaluation gives the same decision as the first.',
+    "if (whole.outcome !== 'declined' || !facts.partialSupported) return whole;",
+    'if (false) return whole;',
+    "if (whole.outcome !== 'declined' && !facts.partialSupported) return whole;",
+    'if (false || !facts.partialSupported) return whole;',
+  ),
+  increment(
+    'After a refusal of the whole, what is granted is a part.',
+    "return part.outcome === 'partial' && part.approvedCents > beforeCents ? part : whole;",
+    'return true && part.approvedCents > beforeCents ? part : whole;',
+  ),
+  ...['submitted', 'accepted', 'settled', 'returned', 'recalled', 'denied', 'rejected', 'cancelled', 'expired'].map(
+    (stage) =>
+      bankTransfer('No command has the name that was added.', `${stage}: [],`, `${stage}: ["Stryker was here"],`),
+  ),
+  bankTransfer(
+    'A comparison with null is false, so the condition only narrows the type.',
+    "return stage === 'sending' && sendingCause === cause && sendUntil !== null && realNow < sendUntil;",
+    "return stage === 'sending' && sendingCause === cause && true && realNow < sendUntil;",
+  ),
+  bankTransfer(
+    'It is noticed by every test that sends a transfer: no request would be in time.',
+    'export const sendWithinMs = 10 * second;',
+    'export const sendWithinMs = 10 / second;',
+  ),
+  delivery(
+    'A text that is neither a number nor a date asks for nothing, as no text does.',
+    "const text = header?.trim() ?? '';",
+    'const text = header?.trim() ?? "Stryker was here!";',
+  ),
+  delivery(
+    'The obsolete form of a date, with the whole name of the day, would be read as well; no receiver is asked sooner for it.',
+    'const at = /^[A-Za-z]{3}, /.test(text) ? Date.parse(text) : Number.NaN;',
+    'const at = /[A-Za-z]{3}, /.test(text) ? Date.parse(text) : Number.NaN;',
+  ),
+  delivery(
+    'A comparison with null is false here, so the condition only narrows the type.',
+    "if (status !== null && status >= 200 && status < 300) return { outcome: 'success', error: null };",
+    "if (true && status >= 200 && status < 300) return { outcome: 'success', error: null };",
+  ),
+  delivery(
+    'A comparison with null is false here, so the condition only narrows the type.',
+    'if (status !== null && status >= 300 && status < 400) {',
+    'if (true && status >= 300 && status < 400) {',
   ),
 ];

@@ -149,6 +149,9 @@ describe('after an attempt', () => {
       }),
     );
     expect(plans.map(lostStatus)).toEqual(['failed', 'failed', 'failed', 'dead']);
+    const last = { attempt: 5, outcome: 'failure', retryAfterMs: 0, isOpen: true } as const;
+    expect(afterAttempt({ ...last, plan: 'enterprise' }, now)).toEqual({ status: 'dead' });
+    expect(afterAttempt({ ...last, plan: 'business' }, now)).toEqual({ status: 'failed' });
   });
 
   // spec: limit:Webhook attempts:1 (basic full) 5 (full_retry full_dlq)

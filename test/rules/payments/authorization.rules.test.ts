@@ -270,7 +270,10 @@ describe('messages before the authorization', () => {
   test('an account check is decided by the rules, whatever was collected', () => {
     const facts = factsOf({ ...collected(1_000) }, {}, 0);
     const frozen = { ...facts, spending: { ...facts.spending, agent: { status: 'frozen' as const } } };
-    expect(decideAuthorization(frozen)).toMatchObject({ outcome: 'declined', rule: 'agent_status' });
+    for (const partialSupported of [false, true]) {
+      const decision = decideAuthorization({ ...frozen, partialSupported });
+      expect(decision).toMatchObject({ outcome: 'declined', rule: 'agent_status' });
+    }
   });
 
   test('a part of it collected, the rest refused: the collected amount where parts are taken, else declined', () => {
@@ -410,7 +413,11 @@ describe('the sentence of a decision', () => {
       factsOf({ simulation: { intentId: null, wanted: 'decline' } }),
     ],
   ])('%s: %s', (rule, reason, facts) => {
-    expect(decideAuthorization(facts)).toMatchObject({ rule, reason });
+    const decision = decideAuthorization(facts);
+    expect(decision).toMatchObject({ rule, reason, needsPerson: false });
+    // Where the spending rules were not asked there is nothing to show of them.
+    const isUnasked = /^(reversed_before|cleared_before|token_|over_ceiling|checkout_|simulation_)/.test(rule);
+    expect(decision.trace.length === 0).toBe(isUnasked);
   });
 
   test('the figures are those of the rule that decided', () => {
@@ -421,6 +428,9 @@ describe('the sentence of a decision', () => {
     const unasked = decideAuthorization(factsOf({}, { requireIntent: true }));
     expect([unasked.rule, decidingFigures(unasked)]).toEqual(['intent_required', {}]);
     expect(decidingFigures(decideAuthorization(factsOf({ token: { ...token, isUsed: true } })))).toEqual({});
+    // The last entry is that of risk.
+    const asking = decideAuthorization(factsOf({}, { autoApproveLimitCents: 500 }));
+    expect(decidingFigures(asking)).toEqual({ limitCents: 500, askedCents: 1_000 });
   });
 
   test('a mismatch has the amounts that an owner compares: what was asked, and the most that the intent lets through', () => {
@@ -446,4 +456,82 @@ test('of two intents that fit alike, the one that a person has attested is taken
   const decide = (requireAttestation: boolean) =>
     decideAuthorization(factsOf({ candidates: [plain, attested] }, { requireAttestation })).candidate?.id;
   expect([decide(true), decide(false)]).toEqual(['int_bbbbbbbb', 'int_aaaaaaaa']);
+});
+
+test('an unattested intent is named where no attested one fits', () => {
+  const decision = decideAuthorization(factsOf({ candidates: [candidate()] }, { requireAttestation: true }));
+  expect(decision).toMatchObject({ outcome: 'declined', rule: 'attestation', candidate: { id: 'int_aaaaaaaa' } });
+});
+
+test('a payee that the token was minted for is not asked of any other intent', () => {
+  const token = { intentId: 'int_bbbbbbbb', isUsed: false, ceilingCents: 1_000, isPayeeBound: true };
+  const elsewhere = candidate({ expectedMerchant: 'Elsewhere' });
+  const bound = candidate({ id: 'int_bbbbbbbb', expectedMerchant: 'shop.example' });
+  const decision = decideAuthorization(factsOf({ token, candidates: [elsewhere, bound] }));
+  expect(decision).toMatchObject({ outcome: 'approved', candidate: { id: 'int_bbbbbbbb' } });
+});
+
+test('a simulation that names the intent of the charge is approved', () => {
+  const simulation = { intentId: 'int_aaaaaaaa', wanted: 'approve' as const };
+  expect(decideAuthorization(factsOf({ simulation, candidates: [candidate()] }))).toMatchObject({
+    ...{ outcome: 'approved', candidate: { id: 'int_aaaaaaaa' }, needsPerson: false },
+  });
+});
+
+test('a charge that was reversed, or declined on request, keeps its intent', () => {
+  const before = { ...noPriorMessages, isReversed: true };
+  const simulation = { intentId: null, wanted: 'decline' as const };
+  for (const facts of [{ before }, { simulation }]) {
+    const decision = decideAuthorization(factsOf({ ...facts, candidates: [candidate()] }));
+    expect(decision).toMatchObject({ outcome: 'declined', candidate: { id: 'int_aaaaaaaa' }, mismatch: undefined });
+  }
+});
+
+describe('a part for want of money', () => {
+  test('is all that there is', () => {
+    const decision = decideAuthorization(factsOf({ partialSupported: true, availableCents: 400 }));
+    expect(decision).toMatchObject({ outcome: 'partial', approvedCents: 400, holdCents: 400 });
+    expect(decision.reason).toBe('4.00 approved: available 4.00, asked 10.00');
+  });
+
+  test('adds what was collected and booked before', () => {
+    const before = { ...noPriorMessages, collectedCents: toCents(300), isBooked: true };
+    const decision = decideAuthorization(factsOf({ before, partialSupported: true, availableCents: 400 }));
+    expect(decision).toMatchObject({ outcome: 'partial', approvedCents: 700, holdCents: 400 });
+  });
+});
+
+describe('what the owner has allowed once', () => {
+  const allows = { transactionId: 'tx_declined', merchant: { id: 'm', name: 'Shop', mcc: '5734', country: 'DE' } };
+  const permission = (over: Partial<Candidate> = {}) => candidate({ expectedAmountCents: 1_200, allows, ...over });
+
+  test('names each rule that it lifts, and the amounts', () => {
+    const terms = { blockedMccs: ['5734'], maxTransactionCents: 999 };
+    const decision = decideAuthorization(factsOf({ candidates: [permission()] }, terms));
+    expect(decision).toMatchObject({
+      outcome: 'approved',
+      rule: 'allowed_once',
+      reason:
+        'the owner has allowed 12.00 once for this merchant, after tx_declined was declined; asked 10.00, in spite of mcc_blocklist, max_transaction',
+    });
+    expect(decision.trace.at(-1)).toEqual({
+      rule: 'allowed_once',
+      outcome: 'pass',
+      figures: { allowedOnceOf: 'tx_declined', intentId: 'int_aaaaaaaa', askedCents: 1_000, limitCents: 1_200 },
+    });
+  });
+
+  test('names the rule that refused where it is an intent itself', () => {
+    const { reason } = decideAuthorization(factsOf({ candidates: [permission()] }, { requireIntent: true }));
+    expect(reason).toMatch(/asked 10\.00, in spite of intent_required$/);
+  });
+
+  test('of several it is the smallest that is enough', () => {
+    const [near, far] = [permission({ expectedAmountCents: 1_100, id: 'int_near' }), permission()];
+    for (const candidates of [
+      [near, far],
+      [far, near],
+    ])
+      expect(decideAuthorization(factsOf({ candidates }, { maxTransactionCents: 999 })).candidate?.id).toBe('int_near');
+  });
 });

@@ -73,6 +73,18 @@ describe('the whole new amount against the rules', () => {
     expect(decide(501, { terms }, payment).rule).toBe('max_transaction');
   });
 
+  test('where more was collected than approved, that is the whole before', () => {
+    const payment = held({ heldCents: 0, clearedCents: 1_200 });
+    const terms = { maxTransactionCents: 1_500 };
+    expect(decide(300, { terms }, payment).reason).toMatch(/^raising 12\.00 to 15\.00: /);
+    expect(decide(301, { terms }, payment).rule).toBe('max_transaction');
+  });
+
+  test('a risk that asks for a review is declined without a remedy', () => {
+    const spending = { risk: { outcome: 'review' as const, signals: [] } };
+    expect(decide(500, { spending })).toMatchObject({ outcome: 'declined', rule: 'risk', remedy: null });
+  });
+
   test('money is asked for the difference', () => {
     const facts = { availableCents: 500 };
     expect(decide(500, { facts }).outcome).toBe('approved');
@@ -179,7 +191,9 @@ describe('the intent of the payment', () => {
     const token = { intentId: intent.id, isUsed: false, ceilingCents: 1_100 };
     const terms = { amountTolerancePercent: 50 };
     expect(decide(100, { terms, facts: { ...facts, token } }, payment).outcome).toBe('approved');
-    expect(decide(101, { terms, facts: { ...facts, token } }, payment).rule).toBe('over_ceiling');
+    expect(decide(101, { terms, facts: { ...facts, token } }, payment)).toMatchObject({
+      ...{ rule: 'over_ceiling', remedy: null },
+    });
   });
 });
 

@@ -343,6 +343,12 @@ describe('single messages', () => {
     );
   });
 
+  test('a reversal of a part after the last clearing finds nothing that could be reversed', () => {
+    const completed = clear(authorized(1_000), { amountCents: 400, isFinal: true }).next;
+    expect(reverse(completed, 100)).toMatchObject({ releasedCents: 0, isFullyReversed: false, completes: false });
+    expect(reverse(completed, 100).next).toEqual(completed);
+  });
+
   test('a declined transaction has nothing to give back', () => {
     expect(reverse(declined, undefined)).toMatchObject({ next: declined, releasedCents: 0, isFullyReversed: false });
   });

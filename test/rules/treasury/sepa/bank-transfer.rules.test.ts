@@ -104,6 +104,29 @@ describe('the bank', () => {
     expect(hearBank(stage, kind, true)).toEqual({ outcome: 'already', next: stage });
   });
 
+  test('a rejection ends what is not settled, once, and reports that it overtook are old news', () => {
+    for (const stage of ['sending', 'submitted', 'accepted'] as const)
+      expect(hearBank(stage, 'rejected', false)).toEqual({ outcome: 'moved', next: 'rejected' });
+    for (const kind of ['rejected', 'submitted', 'accepted'] as const)
+      expect(hearBank('rejected', kind, false)).toEqual({ outcome: 'already', next: 'rejected' });
+  });
+
+  test('a status that it has reported, or that comes after a later one, is old news', () => {
+    for (const [stage, kind] of [
+      ['submitted', 'submitted'],
+      ['accepted', 'submitted'],
+      ['settled', 'settled'],
+      ['recalled', 'settled'],
+    ] as const)
+      expect(hearBank(stage, kind, false)).toEqual({ outcome: 'already', next: stage });
+  });
+
+  test('only what it may have can be recalled', () => {
+    expect(bankTransferStages.filter(isRecallable)).toEqual(['sending', 'submitted', 'accepted', 'settled']);
+    const why = 'cannot approve a transfer that is sending';
+    expect(moveTransfer('sending', 'approve', false)).toEqual({ outcome: 'refused', why });
+  });
+
   test('a return that overtakes the debit books both', () => {
     expect(hearBank('accepted', 'returned', false)).toEqual({ outcome: 'moved', next: 'returned' });
     expect(postingsOf('accepted', 'returned')).toEqual(['pay', 'takeBack']);
@@ -122,6 +145,8 @@ test('each move that is allowed posts what its stages say, and a stage without m
   }
   expect(postingsOf('pending_approval', 'denied')).toEqual(['release']);
   expect(postingsOf('accepted', 'settled')).toEqual(['pay']);
+  for (const stage of ['requested', 'approved', 'sending'] as const)
+    expect(postingsOf(stage, 'rejected')).toEqual(['release']);
   expect(postingsOf('settled', 'recalled')).toEqual(['takeBack']);
   expect(postingsOf('submitted', 'accepted')).toEqual([]);
 });
