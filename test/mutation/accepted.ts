@@ -24,6 +24,14 @@ const increment = inFile('domains/payments/network/increment.rules.ts');
 const bankTransfer = inFile('domains/treasury/sepa/bank-transfer.rules.ts');
 const delivery = inFile('domains/delivery/webhooks/delivery.rules.ts');
 
+const policyExpiry = inFile('domains/spending/policies/policy-expiry.rules.ts');
+const window = inFile('domains/spending/intents/windows/window.rules.ts');
+const bankingDay = inFile('domains/treasury/sepa/banking-day.rules.ts');
+const calendar = inFile('domains/treasury/sepa/target-calendar.rules.ts');
+const webhook = inFile('domains/delivery/webhooks/webhook.rules.ts');
+const passkey = inFile('domains/identity/passkeys/passkey.rules.ts');
+const header = inFile('domains/payments/mpp/authenticate-header.rules.ts');
+
 const oneMisfit = 'Only intents with exactly one misfit are compared here.';
 const wholeIsReversed = 'At or above what was approved nothing is left to hold, whichever way it is computed.';
 
@@ -175,5 +183,69 @@ export const accepted: readonly Accepted[] = [
     'A comparison with null is false here, so the condition only narrows the type.',
     'if (status !== null && status >= 300 && status < 400) {',
     'if (true && status >= 300 && status < 400) {',
+  ),
+  increment(
+    'The remedies know no change for it either, so there is none in both cases.',
+    "const ofIntent: ReadonlySet<string> = new Set(['intent_required', 'auto_approve_limit', 'risk', 'over_ceiling']);",
+    "const ofIntent: ReadonlySet<string> = new Set(['intent_required', 'auto_approve_limit', 'risk', \"\"]);",
+  ),
+  policyExpiry(
+    'Without a policy there is no expiry, so the first condition only narrows the type.',
+    "if (policy === null || expiresAt === null) return { kind: 'final' };",
+    "if (false || expiresAt === null) return { kind: 'final' };",
+  ),
+  ...['completed', 'missed'].map((status) =>
+    window('No command has the name that was added.', `${status}: [],`, `${status}: ["Stryker was here"],`),
+  ),
+  calendar(
+    'In no year are the moon’s age 28 and the golden number 10.',
+    'const isTooLate = moonAge === 29 || (moonAge === 28 && goldenNumber > 10);',
+    'const isTooLate = moonAge === 29 || (moonAge === 28 && goldenNumber >= 10);',
+  ),
+  bankingDay(
+    'The guesses are an hour apart, so the one that shows the time shows the date.',
+    'return shown.date === date && shown.time === time;',
+    'return true && shown.time === time;',
+  ),
+  bankingDay(
+    'Nothing uses it: the adapters of banks have limits of their own.',
+    'export const instantAnswerMs = 10 * second;',
+    'export const instantAnswerMs = 10 / second;',
+  ),
+  webhook(
+    'A receiver that has never failed has no failures in a row, so the first condition only narrows the type.',
+    'if (health.failingSince === null || health.failuresInRow < failuresUntilDisabled) return undefined;',
+    'if (false || health.failuresInRow < failuresUntilDisabled) return undefined;',
+  ),
+  passkey('Both are the same instant.', 'return end > at ? end : at;', 'return end >= at ? end : at;'),
+  passkey(
+    'It is noticed by every test of a ceremony: no challenge could be answered in time.',
+    'export const challengeMs = 5 * minute;',
+    'export const challengeMs = 5 / minute;',
+  ),
+  passkey(
+    'The library writes the two words apart wherever it does not also say cross-origin.',
+    "[/cross-origin|top ?origin/i, () => 'it was made inside a page of another origin'],",
+    "[/cross-origin|top origin/i, () => 'it was made inside a page of another origin'],",
+  ),
+  ...[
+    "?.hasToken68) fail('parameters follow a token68');",
+    '?.parameters.has(name)) fail(`${name} occurs twice`);',
+  ].map((rest) =>
+    header(
+      'A parameter is read only within a challenge, so there is always one.',
+      `else if (current${rest}`,
+      `else if (current${rest.slice(1)}`,
+    ),
+  ),
+  header(
+    'A parameter is read only within a challenge, so there is always one.',
+    'else current?.parameters.set(name, value);',
+    'else current.parameters.set(name, value);',
+  ),
+  header(
+    'At the end of the line the loop finds nothing and ends.',
+    'while (at < line.length) {',
+    'while (at <= line.length) {',
   ),
 ];

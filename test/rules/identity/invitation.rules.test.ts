@@ -51,3 +51,25 @@ test('what has enrolled a passkey stays that, and is not revoked', () => {
     }),
   );
 });
+
+test('what ended it first is what the invited person reads', () => {
+  const open: InvitationState = { expiresAt: new Date(10), revokedAt: null, passkeyId: null, vouchedBy: null };
+  const ended: [InvitationState, string, string][] = [
+    [
+      { ...open, passkeyId: 'psk_a', revokedAt: new Date(1) },
+      'enrolled',
+      'a passkey was enrolled with this invitation, and each is good for one; ask for a new one',
+    ],
+    [{ ...open, revokedAt: new Date(1) }, 'revoked', 'this invitation was revoked; ask for a new one'],
+    [open, 'expired', 'this invitation expired at 1970-01-01T00:00:00.010Z; ask for a new one'],
+  ];
+  for (const [of, status, why] of ended)
+    expect([invitationStatus(of, new Date(10)), whyNotEnrol(of, [], new Date(10))]).toEqual([status, why]);
+});
+
+test('a used one names the passkey that is to be removed instead', () => {
+  expect(whyNotRevoke('pki_1', 'psk_a')).toBe(
+    'passkey psk_a was enrolled with invitation pki_1; remove the passkey instead',
+  );
+  expect(whyNotRevoke('pki_1', null)).toBeUndefined();
+});

@@ -6,6 +6,7 @@ import {
   type WindowCommand,
   type WindowState,
   windowCommands,
+  windowCursor,
 } from '../../../src/domains/spending/intents/windows/window.rules.ts';
 
 const toAt = new Date('2026-12-23T00:00:00Z');
@@ -81,4 +82,29 @@ test('given back in time it is open again, and too late it is missed', () => {
   expect(reopen('2026-12-23T00:00:00Z')).toEqual({ outcome: 'moved', next: 'missed' });
   const afterwards = { by: 'tx_1', at: new Date('2026-12-22T12:00:00Z'), isIntentOver: true };
   expect(moveWindow(matched, 'reopen', afterwards)).toEqual({ outcome: 'moved', next: 'missed' });
+});
+
+test('what is paid for is completed, also where the clearing comes first', () => {
+  const matched: WindowState = { status: 'matched', transactionId: 'tx_1', toAt };
+  for (const row of [fresh, matched])
+    expect(moveWindow(row, 'complete', { by: 'tx_1', at: toAt })).toEqual({ outcome: 'moved', next: 'completed' });
+});
+
+test('a refusal says why', () => {
+  const matched: WindowState = { status: 'matched', transactionId: 'tx_1', toAt };
+  const before = new Date(toAt.getTime() - 1);
+  const whyNot = (row: WindowState, command: WindowCommand, instant: Date) =>
+    moveWindow(row, command, { by: 'tx_2', at: instant });
+  expect(whyNot({ ...fresh, status: 'completed' }, 'match', before)).toEqual({
+    ...{ outcome: 'refused', why: 'cannot match a window that is completed' },
+  });
+  expect(whyNot(matched, 'complete', before)).toEqual({
+    ...{ outcome: 'refused', why: 'the window is paid for by transaction tx_1' },
+  });
+  expect(whyNot(fresh, 'miss', before)).toEqual({ outcome: 'refused', why: 'the window is not over yet' });
+  expect(whyNot(fresh, 'match', toAt)).toEqual({ outcome: 'refused', why: 'the window is over' });
+});
+
+test('the cursor of a page of windows is of no other list', () => {
+  expect(windowCursor.idOf(7)).toBe('window_7');
 });

@@ -3,6 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { evaluateSpending } from '../../../src/domains/spending/policies/policy.rules.ts';
 import {
+  afterExpiry,
   expiryOf,
   isPolicyExpired,
   nextExpiryStep,
@@ -65,6 +66,21 @@ describe('its process', () => {
         expect(at).toEqual(later(updatedAt, expiresAfterMinutes * minute));
       }),
     );
+  });
+
+  test('acts at the very instant of the expiry', () => {
+    const at = new Date('2026-05-04T12:00:00.000Z');
+    const of = { updatedAt: later(at, -minute), expiresAfterMinutes: 1, expiredAt: null };
+    expect(stepAt(of, at)).toEqual({ kind: 'expire' });
+    expect(stepAt(of, later(at, -1))).toEqual({ kind: 'wait', waitMs: 1 });
+  });
+
+  test('tells what lets the agent pay again', () => {
+    expect(afterExpiry).toEqual({
+      freeze: 'change the policy, then unfreeze the cards',
+      close: 'change the policy, then issue a new card',
+      notify: 'change the policy',
+    });
   });
 
   test('ends without a policy; an agent that is being created is checked again later', () => {

@@ -63,7 +63,9 @@ describe('the id of a challenge', () => {
   });
 
   test('needs a secret of 32 bytes, and a shortened id is no id', () => {
-    expect(() => challengeIdOf('short', parts)).toThrow('at least 32 bytes');
+    expect(() => challengeIdOf('short', parts)).toThrow('a challenge secret has at least 32 bytes');
+    expect(() => challengeIdOf('x'.repeat(31), parts)).toThrow('at least 32 bytes');
+    expect(challengeIdOf('x'.repeat(32), parts)).toMatch(/^[\w-]{43}$/);
     const id = challengeIdOf(secret, parts);
     expect(isChallengeIdOf(secret, parts, id.slice(0, -1))).toBe(false);
     expect(isChallengeIdOf(secret, parts, '')).toBe(false);

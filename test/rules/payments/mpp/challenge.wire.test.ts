@@ -77,3 +77,31 @@ test('a refusal names every method that was offered', () => {
   ];
   expect(chosen(lines)).toMatchObject({ ok: false, offered: ['tempo/charge', 'evm/session'] });
 });
+
+describe('a header with a fault', () => {
+  const schemes = (line: string) => parseAuthenticate([line]).map(({ scheme, fault }) => [scheme, fault !== undefined]);
+
+  test.each([
+    ['Payment id=é"x, Evil id=1", Other id=2'],
+    ['Payment id=é"x \\", Evil id=1", Other id=2'],
+    ['Payment id=é"x\\\\", Other id=2'],
+    ['Payment id=é" ", Other id=2'],
+  ])('%s: what is quoted behind it begins no challenge', (line) => {
+    expect(schemes(line)).toEqual([
+      ['payment', true],
+      ['other', false],
+    ]);
+  });
+
+  test.each([['Payment id=é"x, Other id=2'], ['Payment id=é"x, Other id=2\\']])(
+    '%s: an unterminated quote reaches the end',
+    (line) => {
+      expect(schemes(line)).toEqual([['payment', true]]);
+    },
+  );
+});
+
+test('a backslash quotes any character, a space too', () => {
+  const [challenge] = parseAuthenticate(['Payment id="a\\ b\\"c"']);
+  expect(challenge?.parameters.get('id')).toBe('a b"c');
+});

@@ -176,6 +176,8 @@ describe('the scheme', () => {
   test.each([
     ['instant where it is offered', undefined, 1, rail, { ok: true, scheme: 'instant' }],
     ['batch on request', 'batch', 1, rail, { ok: true, scheme: 'batch' }],
+    ['instant up to the limit of the bank', undefined, 1_000_000, rail, { ok: true, scheme: 'instant' }],
+    ['the largest payment', 'batch', largestPaymentCents, rail, { ok: true, scheme: 'batch' }],
     ['batch above the limit of the bank', undefined, 1_000_001, rail, { ok: true, scheme: 'batch' }],
     ['batch without instant', undefined, 1, { ...rail, offersInstant: false }, { ok: true, scheme: 'batch' }],
   ] as const)('%s', (_what, requested, amount, limits, choice) => {

@@ -29,7 +29,7 @@ describe('the clock in Berlin', () => {
     expect(() => instantInBerlin(calendarDate('2026-03-29'), '02:30')).toThrow('never shows');
   });
 
-  test.each(['24:00', '9:00', '09:60'])('%s is no time of the day', (time) => {
+  test.each(['24:00', '9:00', '09:60', '115:00', '09:000'])('%s is no time of the day', (time) => {
     expect(() => instantInBerlin(calendarDate('2026-03-29'), time as LocalTime)).toThrow('a time of the day');
   });
 

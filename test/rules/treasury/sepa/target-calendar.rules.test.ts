@@ -29,8 +29,10 @@ test('a day of these years is a business day unless it is a weekend or on the li
   }
 });
 
-/** The earliest and the latest Easter, and the two exceptions of the Gregorian tables. */
+/** The earliest and the latest Easter, and the two exceptions of the Gregorian tables: years with and without them. */
 test.each([
+  ['1734-04-25'],
+  ['1791-04-24'],
   ['1818-03-22'],
   ['1943-04-25'],
   ['1954-04-18'],
