@@ -105,6 +105,12 @@ export const accepted: readonly Accepted[] = [
     'trace.findLast((entry) => entry.rule === rule || false)?.figures ?? {};',
   ),
   authorization(
+    'The rule with another name has no figures, as a rule that is not found.',
+    "export const ruleNames: Readonly<Record<string, string>> = { intent_required: 'require_intent' };",
+    'export const ruleNames: Readonly<Record<string, string>> = {};',
+    'export const ruleNames: Readonly<Record<string, string>> = { intent_required: "" };',
+  ),
+  authorization(
     'A field that is absent and one that is undefined are read alike.',
     "if (match.outcome === 'none') return { candidate: undefined, mismatch: undefined };",
     "if (match.outcome === 'none') return {};",
@@ -118,6 +124,7 @@ export const accepted: readonly Accepted[] = [
     'Each round ends by another limit, of which there are fewer than rounds; the bound only guards against a rule that contradicts itself.',
     'for (let round = 0; round < atMost; round++) {',
     'for (let round = 0; round < atMost; round--) {',
+    'for (let round = 0; round <= atMost; round++) {',
   ),
   authorization(
     'A limit that refuses has less room than was asked, so this condition guards against a rule that contradicts itself.',

@@ -63,6 +63,9 @@ const strykerConfig = (file: string): object => ({
   // It names no file: Stryker reads it with TypeScript's interface of before version 7.
   tsconfigFile: 'none.json',
   concurrency: Number(process.env.MUTATION_PROCESSES ?? 2),
+  // A change that makes a loop endless is noticed by this limit; a busy machine must not be taken for one.
+  timeoutMS: 60_000,
+  timeoutFactor: 3,
   reporters: ['json'],
   jsonReporter: { fileName: 'mutation.json' },
   allowConsoleColors: false,
