@@ -10,7 +10,10 @@ export const maySkip = [
   { file: /test\/workflows\/delivery\/tls-receivers\.workflow\.test\.ts$/, reason: 'needs the openssl command' },
   { file: /test\/secrets\/temporal-key\.test\.ts$/, reason: 'needs the openssl command' },
   { file: /test\/workflows\/operator\/temporal-security\.workflow\.test\.ts$/, reason: 'needs the openssl command' },
-  { file: /test\/third-parties\/webhook-receivers\.test\.ts$/, reason: 'those in Python, Ruby and Java need a package of their registries' },
+  {
+    file: /test\/third-parties\/webhook-receivers\.test\.ts$/,
+    reason: 'those in Python, Ruby and Java need a package of their registries',
+  },
   { file: /test\/local\/linearizability\.test\.ts$/, reason: 'needs Go, and its module Porcupine' },
   { file: /test\/local\/postgres\.test\.ts$/, reason: 'needs the system user root' },
 ];
