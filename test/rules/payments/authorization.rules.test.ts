@@ -423,6 +423,7 @@ describe('the sentence of a decision', () => {
   test('the figures are those of the rule that decided', () => {
     const poor = decideAuthorization(factsOf({ availableCents: 999 }));
     expect(decidingFigures(poor)).toEqual({ availableCents: 999, askedCents: 1_000 });
+    expect(poor.trace.at(-1)).toMatchObject({ rule: 'insufficient_funds', outcome: 'deny' });
     const limited = decideAuthorization(factsOf({}, { maxTransactionCents: 999, dailyLimitCents: 5_000 }));
     expect(decidingFigures(limited)).toEqual({ limitCents: 999, askedCents: 1_000 });
     const unasked = decideAuthorization(factsOf({}, { requireIntent: true }));
@@ -487,6 +488,19 @@ test('a charge that was reversed, or declined on request, keeps its intent', () 
   }
 });
 
+test('what was collected and is not booked yet is taken from the hold, which is whole', () => {
+  const before = { ...noPriorMessages, collectedCents: toCents(400) };
+  expect(decideAuthorization(factsOf({ before }))).toMatchObject({ outcome: 'approved', holdCents: 1_000 });
+  expect(decideAuthorization(factsOf({ before: { ...before, isBooked: true } }))).toMatchObject({ holdCents: 600 });
+});
+
+test('a part of a limit of a day is what is left of it', () => {
+  const facts = factsOf({ partialSupported: true }, { dailyLimitCents: 1_000 });
+  const counters = { ...noSpending, spentTodayCents: 400 };
+  const decision = decideAuthorization({ ...facts, spending: { ...facts.spending, counters } });
+  expect(decision).toMatchObject({ outcome: 'partial', approvedCents: 600 });
+});
+
 describe('a part for want of money', () => {
   test('is all that there is', () => {
     const decision = decideAuthorization(factsOf({ partialSupported: true, availableCents: 400 }));
@@ -524,6 +538,12 @@ describe('what the owner has allowed once', () => {
   test('names the rule that refused where it is an intent itself', () => {
     const { reason } = decideAuthorization(factsOf({ candidates: [permission()] }, { requireIntent: true }));
     expect(reason).toMatch(/asked 10\.00, in spite of intent_required$/);
+  });
+
+  test('is not named where no owner can lift the rule', () => {
+    const facts = factsOf({ candidates: [permission()] });
+    const frozen = { ...facts, spending: { ...facts.spending, agent: { status: 'frozen' as const } } };
+    expect(decideAuthorization(frozen)).toMatchObject({ rule: 'agent_status', candidate: undefined });
   });
 
   test('of several it is the smallest that is enough', () => {
