@@ -53,7 +53,11 @@ function checkSigningKey(pem: string): void {
 /** `name`: the variable that the address came from. Throws when this database cannot be used. */
 export async function checkPostgres(url: string, name = 'DATABASE_URL'): Promise<void> {
   const where = placeOf(url, name);
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: answerWithinMs });
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: answerWithinMs,
+    query_timeout: answerWithinMs,
+  });
   client.on('error', () => undefined); // The query below fails with it.
   try {
     await client.connect();

@@ -11,6 +11,7 @@ import { startListener } from '../../src/db/listener.ts';
 import { type Orm, openDatabase } from '../../src/db/orm.ts';
 import { oneRowOf, runSql } from '../../src/db/statement.ts';
 import { entities } from '../../src/main/modules/index.ts';
+import { checkPostgres } from '../../src/supervisor/checks.ts';
 import { startWire, type Wire } from '../support/wire.ts';
 import { eventually } from '../support/world.ts';
 
@@ -176,4 +177,11 @@ test('a listener on a silent connection is stopped, though the other side never 
   wire.goSilent();
   await listener.stop();
   expect(heard.listening).toBe(1);
+});
+
+test('the check of a start says that a server which accepts and answers nothing does not answer', async () => {
+  await checkPostgres(wire.via(server));
+  wire.lose('question', 'server_version');
+  await expect(checkPostgres(wire.via(server))).rejects.toThrow('no PostgreSQL answers at');
+  expect(wire.lost()).toBe(1);
 });
