@@ -119,7 +119,7 @@ type Bench = {
 };
 
 const half = measuredSeconds / 2;
-/** Until the processes run compiled code, and the tables that were empty have statistics. */
+/** Until the processes run compiled code. Then the tables that were empty get statistics, as after the first minute. */
 const warmUpSeconds = 10;
 const full = (seconds: number, key: string, of?: Agents): Call[] => authorizations(Math.ceil(4_000 * seconds), key, of);
 
@@ -145,6 +145,7 @@ async function start(atEnd: Ending, { count, payments }: { count: number; paymen
   const common = { postgres: postgres.pid, load: program.pid };
   const side = ({ url, pid }: Program): Side => ({ url, pids: { api: pid, ...common } });
   await measured(load, side(api), full(warmUpSeconds, api.networkKey), warmUpSeconds);
+  await settle(postgres.sql);
   return { postgres, api, load, ownerId, atEnd, side };
 }
 

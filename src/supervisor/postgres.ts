@@ -76,8 +76,6 @@ function settings({ port, durable = true }: PostgresOptions): string[] {
     timezone: 'UTC',
     log_timezone: 'UTC',
     log_checkpoints: 'off',
-    // The statistics of a young table are soon wrong, and with them each plan that was made while it was small.
-    autovacuum_naptime: '5s',
     // An error's detail and statement contain rows; its text and SQLSTATE are enough to find it.
     log_error_verbosity: 'terse',
     log_min_error_statement: 'panic',

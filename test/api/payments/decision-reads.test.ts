@@ -53,14 +53,15 @@ test('the owner of a new account is looked up by the index of wallets and agents
     );
     expect(owner.rows).toEqual([{ owner: expect.any(String) }]);
   }
+  // Of the transaction before it the session may count too; neither reads one of the tables whole.
   const scans = await client.query(
-    `select relname, seq_scan::int as scans, idx_scan::int as lookups from pg_stat_xact_user_tables
+    `select relname, seq_scan::int as scans, idx_scan > 0 as "isLookedUp" from pg_stat_xact_user_tables
      where relname in ('wallets', 'agents') order by relname`,
   );
   await client.query('rollback');
   expect(scans.rows).toEqual([
-    { relname: 'agents', scans: 0, lookups: 1 },
-    { relname: 'wallets', scans: 0, lookups: 1 },
+    { relname: 'agents', scans: 0, isLookedUp: true },
+    { relname: 'wallets', scans: 0, isLookedUp: true },
   ]);
 });
 
