@@ -114,12 +114,12 @@ function parsed(text: string): unknown {
 }
 
 /**
- * A 429 did nothing. After a 503, and without an answer, the request may have taken effect: a POST or PATCH is repeated
- * only under a key. What is deleted is not repeated without an answer, because the repeat could meet its own effect as a
+ * A 429 did nothing. After a 503, and without an answer, the request may have taken effect: a POST is repeated only under
+ * a key. What is deleted or changed is not repeated without an answer, because the repeat could meet its own effect as a
  * 404. A 409 with `Retry-After` says that the first request under this key still runs.
  */
 function mayRepeat(error: unknown, { method, idempotencyKey }: Outgoing): boolean {
-  const isSame = ['GET', 'PUT'].includes(method) || (idempotencyKey !== undefined && method !== 'DELETE');
+  const isSame = ['GET', 'PUT'].includes(method) || idempotencyKey !== undefined;
   if (!(error instanceof RefusedError)) return error instanceof BursarError && isSame;
   if (error.status === 429) return true;
   if (error.status === 409) return error.code === 'idempotency_conflict' && error.retryAfterMs !== undefined;

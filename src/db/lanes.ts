@@ -1,7 +1,7 @@
 /**
  * Takes what waits in batches, in a few lanes at once, so that one batch is read and decided while another is written.
- * The first lane takes at once what is there; a further one waits for a moment until its batch is worth its cost. Knows nothing of the items but their keys and groups. What cannot
- * begin in time is refused, and has changed nothing.
+ * The first lane takes at once what is there; a further one begins when enough wait, or one has waited for long enough.
+ * Knows nothing of the items but their keys and groups. What cannot begin in time is refused, and has changed nothing.
  * @module
  */
 export type Outcome<Result> =
@@ -109,15 +109,12 @@ export function inLanes<Item, Result>(
 
   /**
    * A statement costs nearly as much for one item as for a few, so a second lane that took each item as it comes would
-   * keep the database busy with small batches. A batch that hangs keeps nothing waiting: patience ends.
+   * keep the database busy with small batches. Beside a batch that hangs, an item waits for `patienceMs` at most.
    */
   const isWorthLane = (): boolean => {
     if (running === 0 || waiting.length >= fewestBeside) return true;
-    const leastPatient = waiting.reduce(
-      (least, { patientUntil }) => Math.min(least, patientUntil),
-      Number.POSITIVE_INFINITY,
-    );
-    const leftMs = leastPatient - performance.now();
+    // By their arrival, also what was taken back.
+    const leftMs = (waiting[0]?.patientUntil ?? 0) - performance.now();
     if (leftMs <= 0) return true;
     if (patience === undefined) {
       const over = (): void => {

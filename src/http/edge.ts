@@ -284,7 +284,7 @@ function requestKey(
   caller: Caller,
   { paths, rawBody }: { readonly paths: readonly string[]; readonly rawBody: Uint8Array },
 ): RequestKey | undefined {
-  if (operation.method === 'get' || !('ownerId' in caller || caller.kind === 'merchant')) return undefined;
+  if (operation.method !== 'post' || !('ownerId' in caller || caller.kind === 'merchant')) return undefined;
   const key = request.headers['idempotency-key'];
   if (typeof key !== 'string') {
     if (operation.idempotency !== 'required') return undefined;

@@ -1,5 +1,5 @@
 /**
- * Makes any request that changes something repeatable. The reservation is inserted before the work and holds a random seed from which the
+ * Makes any POST repeatable. The reservation is inserted before the work and holds a random seed from which the
  * request's ids are minted, so that a re-driven request names the same records. Only 2xx answers are kept.
  * @module
  */

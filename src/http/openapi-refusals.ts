@@ -18,7 +18,7 @@ export function codesOfTheEdge(operation: Pick<Operation, 'auth' | 'method' | 'u
     ...(isPublic ? [] : (['unauthenticated'] as const)),
     ...(isForAgents ? (['insufficient_scope'] as const) : []),
     ...(isPublic || isNetwork || isForAgents || isForMerchants ? [] : (['forbidden'] as const)),
-    ...(method !== 'get' && !isPublic ? (['idempotency_conflict'] as const) : []),
+    ...(method === 'post' && !isPublic ? (['idempotency_conflict'] as const) : []),
     ...(method === 'get' ? [] : (['too_large', 'unsupported_encoding'] as const)),
     ...(unlimited === true && isPublic ? [] : (['rate_limited'] as const)),
     'unavailable',

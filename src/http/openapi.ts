@@ -82,7 +82,7 @@ function describe(area: Area, operationId: string, operation: Operation, compone
     parameters: [
       ...parameters('path', operation.params, components),
       ...parameters('query', operation.query, components),
-      ...(operation.method !== 'get' && !operation.auth.includes('public') && !operation.auth.includes('network')
+      ...(operation.method === 'post' && !operation.auth.includes('public') && !operation.auth.includes('network')
         ? [idempotencyHeader(operation)]
         : []),
       // The clock is the deployment's, and no owner's.

@@ -5,7 +5,7 @@
  */
 export const nodeOptions: readonly string[] = [
   '--disable-warning=ExperimentalWarning',
-  // A young generation of up to 16 MiB per half, not Node's 64: a bank file of 10,000 entries is booked in 392 MiB, not
-  // in 590, and no bench is slower (docs/performance.md, SEPA).
+  // A young generation of up to 16 MiB per half, not Node's 64: a bank file of 10,000 entries is booked in 400 MiB, not
+  // in 590 (docs/performance.md, Files of a bank). The p99 of decisions may be a little higher; it was not told apart.
   '--max-semi-space-size=16',
 ];

@@ -251,30 +251,6 @@ describe.each(samples.map(({ sampleName, one }) => [sampleName, one] as const))(
       await othersDoNotMeet(one, asked, lostKey, second);
     });
   }
-
-  if (['put', 'patch', 'delete'].includes(operation.method) && isForBearers(one)) {
-    test('changes something once under one Idempotency-Key, which is for no other request', async () => {
-      prepared = undefined;
-      const asked = await prepare();
-      const onceKey = randomUUID();
-      const ask = async (call: Asked = asked) => {
-        const answer = await send(all, one, call, { 'Idempotency-Key': onceKey });
-        const isReplay = answer.headers.get('Idempotent-Replayed') === 'true';
-        return { status: answer.status, isReplay, body: await answer.text() };
-      };
-      const first = await ask();
-      expect(first).toMatchObject({ status: operation.success.status, isReplay: false });
-      const once = await standstill();
-      await holdsNoSecret(name, onceKey);
-      expect(await ask()).toEqual({ ...first, isReplay: true });
-      expect((await ask({ ...asked, body: { ...asked.body, anotherRequest: true } })).status).toBe(409);
-      if (operation.method !== 'delete') {
-        await loseAnswer(onceKey);
-        expect(await ask()).toMatchObject({ status: first.status, isReplay: false });
-      }
-      expect(await standstill()).toEqual(once);
-    });
-  }
 });
 
 /** The owner's key answers a repeat; agents, strangers and the dashboard with the same key are other callers. */

@@ -214,11 +214,6 @@ export const accepted: readonly Accepted[] = [
     'return shown.date === date && shown.time === time;',
     'return true && shown.time === time;',
   ),
-  bankingDay(
-    'Nothing uses it: the adapters of banks have limits of their own.',
-    'export const instantAnswerMs = 10 * second;',
-    'export const instantAnswerMs = 10 / second;',
-  ),
   webhook(
     'A receiver that has never failed has no failures in a row, so the first condition only narrows the type.',
     'if (health.failingSince === null || health.failuresInRow < failuresUntilDisabled) return undefined;',

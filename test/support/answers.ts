@@ -282,6 +282,6 @@ const provokedOf = ({ auth, method, refusals }: Operation): ErrorCode[] => {
     ...(auth.includes('public') ? [] : (['unauthenticated'] as const)),
     ...(auth.includes('agent') ? (['insufficient_scope'] as const) : []),
     ...(isBearers && !auth.includes('agent') ? (['forbidden'] as const) : []),
-    ...(isBearers && method !== 'get' ? (['idempotency_conflict'] as const) : []),
+    ...(isBearers && method === 'post' ? (['idempotency_conflict'] as const) : []),
   ];
 };

@@ -7,9 +7,9 @@
    A caller whom that has ended asks again and says that nothing `waits`: then accounts are tried too, and what would have
    to begin a count or an account is left, since a row that another transaction has not committed cannot be tried.
    `p`: {waits, items: [{n, adapter, id, cardRef, requestHash, transactionId, causeId, requestId, at, answer, status,
-   approvedCents, merchantAmount, merchantCurrency, holdCents, ownerId, fundingSource, expected: null or {agentId, revision, agentVersion, cardId,
-   cardVersion, policyId, policyVersion}, intent: null or that of apply_authorization}], transactions, decisions, events,
-   audits, journals}; an event and an audit row name their item's transaction as `of`. */
+   approvedCents, merchantAmount, merchantCurrency, holdCents, ownerId, fundingSource, expected: null or {agentId,
+   revision, agentVersion, cardId, cardVersion, policyId, policyVersion}, intent: null or that of apply_authorization}],
+   transactions, decisions, events, audits, journals}; an event and an audit row name their item's transaction as `of`. */
 create or replace function apply_authorizations(p jsonb) returns boolean[] language plpgsql
   security definer set search_path = public, pg_temp
   set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off
@@ -54,8 +54,8 @@ begin
       order by n offset 0
     ) i;
 
-  -- What is said of an authorization stands still under its lock.
-  -- `limit`: each is looked up by its key; a plan that was made while the table was small would read all of them for `exists`.
+  -- What is said of an authorization stands still under its lock. With `limit` each is looked up by its key; for `exists`, a
+  -- plan that was made while the table was small would read all of them.
   v_left := array(select n from unnest(v_fresh) n
     where (select true from network_messages m
         where m.adapter = i_adapter[n] and m.id = i_id[n] and m.kind = 'authorization' limit 1)

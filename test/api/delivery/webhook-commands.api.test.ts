@@ -89,21 +89,6 @@ describe('changing', () => {
     expect((await namesOf(owner.ownerId)).filter((event) => event === 'webhook.updated')).toHaveLength(2);
   });
 
-  test('a repeat under its key gets the first answer and takes back nothing; with another body it is refused', async () => {
-    const owner = await subscribed('keyed-change');
-    const update = (body: object, headers = { 'Idempotency-Key': `change-${owner.webhook.id}` }) =>
-      owner.webhooks.updateWebhook({ params: owner.params, body, headers });
-    const first = await update({ description: 'first' });
-    await owner.update({ description: 'second' });
-    expect(await update({ description: 'first' })).toEqual(first);
-    expect(await owner.webhooks.getWebhook({ params: owner.params })).toMatchObject({ description: 'second' });
-    expect(await refusalOf(update({ description: 'third' }))).toEqual([
-      409,
-      'this Idempotency-Key was used for another request; use a new key for a new request',
-    ]);
-    expect((await namesOf(owner.ownerId)).filter((event) => event === 'webhook.updated')).toHaveLength(2);
-  });
-
   test('changes at the same time are carried out one after the other, and none loses another one’s fields', async () => {
     const owner = await subscribed('changed-at-once');
     const url = bursar.receiver.urlOf('changed-at-once-too');

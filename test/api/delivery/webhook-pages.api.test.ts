@@ -229,31 +229,6 @@ describe('the link', () => {
     expect(await refusalOf(keyed())).toEqual([400, 'the link of this request was revoked or replaced']);
   });
 
-  test('a repeat of the request that revoked it leaves a link that was made since, though its answer was lost', async () => {
-    const subscriber = await bursar.subscriber();
-    const body = { url: bursar.receiver.urlOf('repeated-revocation'), events: ['policy.created' as const] };
-    const { id } = await subscriber.webhooks.createWebhook({ body });
-    const links = bursar.world.as(subscriber.key).client(webhookPagesArea);
-    const params = { id };
-    for (const hadLink of [true, false]) {
-      const headers = { 'Idempotency-Key': `revoke-${hadLink}-${id}` };
-      const revoke = () => links.revokeWebhookPageLink({ params, headers });
-      if (hadLink) await links.createWebhookPageLink({ params, body: {} });
-      else await links.revokeWebhookPageLink({ params });
-      await revoke();
-      const { url } = await links.createWebhookPageLink({ params, body: {} });
-      const token = new URL(url).pathname.split('/').at(-1) ?? '';
-      await revoke();
-      await bursar.world.sql('update idempotency set status = null, body = null, lease_until = null where key = $1', [
-        headers['Idempotency-Key'],
-      ]);
-      await revoke();
-      expect(await pages(bursar.world).getWebhookPage({ params: { token } })).toMatchObject({ webhookId: id });
-      await links.revokeWebhookPageLink({ params });
-      expect((await refusalOf(pages(bursar.world).getWebhookPage({ params: { token } })))[0]).toBe(404);
-    }
-  });
-
   test('a call that waits while the link is revoked does nothing', async () => {
     const one = await watched('revoked-meanwhile');
     bursar.receiver.answers('revoked-meanwhile', status(500, { headers: { 'retry-after': '3600' } }));

@@ -5,7 +5,11 @@
  */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
-import { anIntent, aPayer, networkOf } from '../../support/payments-world.ts';
+import * as z from 'zod';
+import { rowsOf } from '../../../src/db/statement.ts';
+import { walletsToReturnTo } from '../../../src/domains/treasury/index.ts';
+import { newId } from '../../../src/kernel/ids.ts';
+import { anIntent, aPayer, inDatabase, networkOf } from '../../support/payments-world.ts';
 import { startWorld, type World } from '../../support/world.ts';
 
 const loadOne = `select facts from load_authorizations(array['sandbox'], array['auth_next'], array[$1], array[null], array[now()])`;
@@ -63,6 +67,40 @@ test('the owner of a new account is looked up by the index of wallets and agents
     { relname: 'agents', scans: 0, isLookedUp: true },
     { relname: 'wallets', scans: 0, isLookedUp: true },
   ]);
+});
+
+test('the wallets that budgets go back to are looked up by their indexes', async () => {
+  const [open, closed] = [await aPayer(world), await aPayer(world)];
+  const [spare] = await world.sql<{ id: string }>(
+    `insert into wallets (id, owner_id, name, is_default, created_at, updated_at) values ($1, $2, 'Spare', true, now(), now())
+     returning id`,
+    [newId('wallet'), closed.owner.ownerId],
+  );
+  await world.sql(`update wallets set status = 'closed', closed_at = now() where id = '${closed.walletId}'`);
+  await world.sql(
+    `insert into wallets (id, owner_id, name, is_default, created_at, updated_at)
+     select 'wal_of_other_' || n, 'own_other_' || n, 'Other', true, now(), now() from generate_series(1, 5000) n`,
+  );
+  await world.sql('analyze wallets');
+  const ofBoth = [open, closed].map(({ owner, walletId }) => ({ ownerId: owner.ownerId, walletId }));
+  const readRow = z.object({ rows: z.int() });
+  await inDatabase(world, (database) =>
+    database.write(async (tx) => {
+      const readSoFar = () =>
+        rowsOf(
+          tx,
+          readRow,
+          `select (seq_tup_read + idx_tup_fetch)::int as rows from pg_stat_xact_user_tables where relname = 'wallets'`,
+        );
+      const [before] = await readSoFar();
+      expect([...(await walletsToReturnTo(tx, ofBoth))]).toEqual([
+        [open.walletId, open.walletId],
+        [closed.walletId, spare?.id],
+      ]);
+      const [after] = await readSoFar();
+      expect((after?.rows ?? Number.NaN) - (before?.rows ?? 0)).toBeLessThan(20);
+    }),
+  );
 });
 
 test('the intents of a card are read without those that it had before, by a plan made while there were none', async () => {

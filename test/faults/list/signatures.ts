@@ -36,8 +36,8 @@ export const signatureFaults: readonly Fault[] = [
         harm: 'a changed body of a webhook verifies',
       },
       {
-        from: "Buffer.from(secret.slice(prefix.length), 'base64')",
-        to: 'Buffer.from(secret)',
+        from: "secret.slice(prefix.length), { encoding: 'base64' }",
+        to: 'secret',
         harm: 'no library for Standard Webhooks verifies a delivery',
       },
     ],

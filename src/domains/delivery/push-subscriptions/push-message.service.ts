@@ -1,6 +1,6 @@
 /**
- * Makes the push messages that no trigger makes, claims due ones and records what became of them. A claim has a lease and counts the attempts; a result that
- * comes after another claim changes nothing.
+ * Makes the push messages that no trigger makes, claims due ones and records what became of them. A claim has a lease and
+ * counts the attempts; a result that comes after another claim changes nothing.
  * @module
  */
 import * as z from 'zod';

@@ -168,7 +168,7 @@ export const webhookPagesArea = defineArea({
       path: '/webhooks/{id}/page-links',
       summary: 'Revoke the link to the page of a subscription',
       description:
-        'It shows nothing from the commit on. 204 also where there is none. A repeat revokes a link that was made since, unless it has the `Idempotency-Key` of the first request.',
+        'It shows nothing from the commit on. 204 also where there is none. A repeat also revokes a link that was made since.',
       auth: ['key'],
       params,
       success: { status: 204 },

@@ -53,11 +53,9 @@ export async function createPageLink(
   return { token, expiresAt };
 }
 
-/** Without a link it changes nothing. A repeat under the same key leaves a link that was made since. */
+/** Without a link it changes nothing. */
 export async function revokePageLink(tx: Tx, name: WebhookName, cause: Cause): Promise<void> {
   const { id, ownerId } = await lockOpen(tx, name);
-  if (await hasMoved(tx, 'webhook_page_link', id, cause.causeId)) return;
-  await recordTransition(tx, 'webhook_page_link', id, { from: null, to: 'revoked' }, cause);
   const revoked = await runSql(tx, 'delete from webhook_page_links where webhook_id = $1', [id]);
   if (revoked > 0) {
     await recordChanges(tx, cause, [changeOf({ id, ownerId }, 'webhook_page_link.revoked', new Date())]);

@@ -99,7 +99,10 @@ export async function deleteWebhook(tx: Tx, { id, ownerId }: WebhookName, cause:
   await recordChanges(tx, cause, [changeOf(row, 'webhook.deleted')]);
 }
 
-/** Nothing more is sent to it until its owner, whose devices are told, makes it active again. False when it was not active any more. */
+/**
+ * Nothing more is sent to it until its owner, whose devices are told, makes it active again. False when it was not active
+ * any more.
+ */
 export async function disableWebhook(tx: Tx, id: Id<'webhook'>, why: string, cause: Cause): Promise<boolean> {
   const row = await lockWebhook(tx, { id });
   if (row === null || row.deletedAt !== null || row.status === 'disabled') return false;
@@ -115,7 +118,7 @@ export async function disableWebhook(tx: Tx, id: Id<'webhook'>, why: string, cau
   return true;
 }
 
-/** Results lock the health of a receiver before its subscription, so all do that lock both. Nothing is claimed meanwhile. */
+/** Who locks both locks the health of a receiver before its subscription. Nothing is claimed meanwhile. */
 export const lockHealth = (tx: Tx, id: string): Promise<number> =>
   runSql(tx, 'select 1 from webhook_health where webhook_id = $1 for update', [id]);
 

@@ -6,7 +6,6 @@ import { recordChanges } from '../../../events/record.ts';
 import { DomainError } from '../../../kernel/errors.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import { type LimitName, limitNames, limits } from '../../../platform/limits.ts';
-import { hasMoved, recordTransition } from '../../../platform/transitions.ts';
 
 const raisedLimits = query((from, given: Given<{ ownerId: string }>) =>
   from.selectFrom('owner_limits').select(['name', 'most']).where('ownerId', '=', given('ownerId')),
@@ -25,8 +24,6 @@ export async function updateLimit(tx: Tx, { ownerId, name, limit }: Raise, cause
   const { most } = limits[name];
   if (limit < most) throw new DomainError('invalid_request', `body.limit: must be at least ${most}, the default`);
   await runSql(tx, `select lock_limit('owner_limits', $1, $2)`, [ownerId, name]);
-  const rowId = `${ownerId}/${name}`;
-  if (await hasMoved(tx, 'owner_limit', rowId, cause.causeId)) return;
   const previousLimit = (await limitsOf(tx, ownerId)).get(name) ?? most;
   await runSql(
     tx,
@@ -34,7 +31,6 @@ export async function updateLimit(tx: Tx, { ownerId, name, limit }: Raise, cause
      on conflict (owner_id, name) do update set most = excluded.most, updated_at = excluded.updated_at`,
     [ownerId, name, limit, cause.at],
   );
-  await recordTransition(tx, 'owner_limit', rowId, { from: String(previousLimit), to: String(limit) }, cause);
   const data = { id: name, ownerId, limit, previousLimit };
   await recordChanges(tx, cause, [
     { event: 'limit.updated', ownerId, subjectId: name, data, details: { limit, previousLimit } },

@@ -12,7 +12,6 @@ import { maskedIban } from '../../../kernel/iban.ts';
 import type { Id } from '../../../kernel/ids.ts';
 import { assertBelowLimit } from '../../../platform/assert-limit.ts';
 import type { Cause } from '../../../platform/cause.ts';
-import { hasMoved, recordTransition } from '../../../platform/transitions.ts';
 import type { Vault } from '../../../vault/vault.ts';
 import type { BeneficiaryBody, BeneficiaryChange } from './beneficiary.contract.ts';
 import { BeneficiaryRow } from './beneficiary.entity.ts';
@@ -96,7 +95,7 @@ async function refuseSameAccount(tx: Tx, vault: Vault, ownerId: string, iban: st
 
 type Named = { readonly id: ReachedId<'beneficiary'>; readonly ownerId: string };
 
-/** `compared`: of the new name, where the change has one. The same cause changes it once. */
+/** `compared`: of the new name, where the change has one. */
 export async function updateBeneficiary(
   tx: Tx,
   {
@@ -108,7 +107,6 @@ export async function updateBeneficiary(
   cause: Cause,
 ): Promise<BeneficiaryRow> {
   const row = await lockBeneficiary(tx, { id, ownerId });
-  if (await hasMoved(tx, 'beneficiary_change', id, cause.causeId)) return row;
   const { name, ...others } = change;
   if (name !== undefined && name !== row.name) await refuseWhilePaid(tx, row, 'its name cannot change');
   const given = Object.fromEntries(Object.entries(others).filter(([, value]) => value !== undefined));
@@ -118,7 +116,6 @@ export async function updateBeneficiary(
     await applyScreening(tx, row, 'renamed', compared, cause);
   }
   await tx.flush();
-  await recordTransition(tx, 'beneficiary_change', id, { from: row.status, to: row.status }, cause);
   const details = { changed: Object.keys(change) };
   await recordChanges(tx, cause, [{ ...changeOf(row, 'beneficiary.updated'), details }]);
   return row;

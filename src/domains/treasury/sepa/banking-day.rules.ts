@@ -5,7 +5,7 @@
  */
 import { assert } from '../../../kernel/assert.ts';
 import { addDays, type CalendarDate, calendarDate } from '../../../kernel/calendar-date.ts';
-import { minute, second } from '../../../kernel/instant.ts';
+import { minute } from '../../../kernel/instant.ts';
 import { businessDayFrom, businessDaysAfter } from './target-calendar.rules.ts';
 
 /** Of the day in Berlin, `HH:MM`. */
@@ -19,8 +19,6 @@ export const defaultCutOff: LocalTime = '15:00';
 
 /** Days after settlement within which the bank of the payee returns what it cannot credit. */
 const returnWithinBusinessDays = 3;
-/** The answer to an instant payment. After it the result is unknown and is asked for, never sent again. */
-export const instantAnswerMs = 10 * second;
 
 const formatter = new Intl.DateTimeFormat('en-CA', {
   timeZone: 'Europe/Berlin',

@@ -16,7 +16,6 @@ import type { Id } from '../../../kernel/ids.ts';
 import { assertBelowLimit } from '../../../platform/assert-limit.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import type { Mode } from '../../../platform/mode.ts';
-import { hasMoved, recordTransition } from '../../../platform/transitions.ts';
 import { available, held, wallet } from '../ledger/account.rules.ts';
 import { lockAccounts, openAccounts } from '../ledger/ledger.service.ts';
 import { germanIban, sandboxBic } from './iban.rules.ts';
@@ -75,14 +74,12 @@ export type WalletChange = {
   readonly metadata?: Record<string, unknown> | undefined;
 };
 
-/** The same cause changes it once, so that a repeat neither fires a second event nor undoes a later change. */
 export async function changeWallet(
   tx: Tx,
   cause: Cause,
   { ownerId, walletId }: WalletName,
   change: WalletChange,
 ): Promise<void> {
-  if (await hasMoved(tx, 'wallet_change', walletId, cause.causeId)) return;
   const isNewDefault = change.isDefault === true;
   const former = isNewDefault ? await takeDefault(tx, cause, { ownerId, to: walletId }) : [];
   const row = await lockedWallet(tx, ownerId, walletId);
@@ -99,7 +96,6 @@ export async function changeWallet(
   if (isNewDefault) row.isDefault = true;
   row.updatedAt = cause.at;
   await tx.flush();
-  await recordTransition(tx, 'wallet_change', walletId, { from: row.status, to: row.status }, cause);
   await recordChanges(tx, cause, [...former, changed('wallet.updated', row, Object.keys(change))]);
 }
 
@@ -153,8 +149,9 @@ const returnWallets = query((from, given: Given<Returning>) =>
     .selectFrom('wallets')
     .select(['id', 'ownerId', 'isDefault'])
     .where(
-      sql<boolean>`(id = any (${given('walletIds')}::text[]) and status <> 'closed') or (is_default and owner_id in
-        (select owner_id from wallets where id = any (${given('walletIds')}::text[]) and status = 'closed'))`,
+      // As an array, so that both halves are looked up by an index.
+      sql<boolean>`(id = any (${given('walletIds')}::text[]) and status <> 'closed') or (is_default and owner_id = any (array(
+        select owner_id from wallets where id = any (${given('walletIds')}::text[]) and status = 'closed')))`,
     )
     .orderBy('id')
     .forShare(),
