@@ -250,4 +250,9 @@ export const accepted: readonly Accepted[] = [
     'while (at < line.length) {',
     'while (at <= line.length) {',
   ),
+  header(
+    'What is read before it ends at a quote, at the end, or at a backslash that is last, so the sign adds nothing.',
+    String.raw`const skipped = /(?:[^",]|"(?:[^"\\]|\\[\s\S])*(?:"|\\?$))*/y;`,
+    String.raw`const skipped = /(?:[^",]|"(?:[^"\\]|\\[\s\S])*(?:"|\\?))*/y;`,
+  ),
 ];

@@ -5,10 +5,12 @@ import {
   type CardRequestCommand,
   cardRequestFacts,
   cardRequestStatuses,
+  changesOf,
   dueAt,
   expiryOf,
   grantedLimits,
   isFinalCardRequest,
+  limitNames,
   moveCardRequest,
   reminderOf,
   statusAsOf,
@@ -55,6 +57,18 @@ describe('moves', () => {
       }),
     );
   });
+
+  test('each command leads to its status, and a refusal names the one that was reached', () => {
+    const next = { approve: 'approved', deny: 'denied', cancel: 'cancelled', expire: 'expired' } as const;
+    for (const asked of ['approve', 'deny', 'cancel', 'expire'] as const) {
+      expect(moveCardRequest('pending', asked, false)).toEqual({ outcome: 'moved', next: next[asked] });
+      expect(moveCardRequest('pending', asked, true)).toEqual({ outcome: 'already', next: 'pending' });
+    }
+    expect(moveCardRequest('denied', 'approve', false)).toEqual({
+      outcome: 'refused',
+      why: 'cannot approve a card request that is denied',
+    });
+  });
 });
 
 describe('time', () => {
@@ -79,6 +93,26 @@ describe('time', () => {
         const isReminderOpen = !isReminded && elapsedMs < 72 * hour;
         expect(dueInMs.reminder).toBe(isReminderOpen ? 36 * hour - elapsedMs : undefined);
         expect(statusAsOf(row(null), now)).toBe(elapsedMs >= 72 * hour ? 'expired' : 'pending');
+      }),
+    );
+  });
+
+  test('its workflow waits for the reminder first, then for the deadline', () => {
+    expect(dueAt(row(null))).toEqual(new Date('2026-05-05T22:00:00.000Z'));
+    expect(dueAt(row(reminderOf(createdAt)))).toEqual(new Date('2026-05-07T10:00:00.000Z'));
+    const facts = (remindedAt: Date | null) => cardRequestFacts(row(remindedAt), createdAt);
+    expect(facts(null)).toEqual({
+      final: false,
+      reached: [],
+      dueInMs: { reminder: 36 * hour, deadline: 72 * hour },
+    });
+    expect(facts(createdAt)).toEqual({ final: false, reached: ['reminded'], dueInMs: { deadline: 72 * hour } });
+  });
+
+  test('a final request keeps its status after its deadline', () => {
+    fc.assert(
+      fc.property(status.filter(isFinalCardRequest), (final) => {
+        expect(statusAsOf({ status: final, expiresAt: createdAt }, createdAt)).toBe(final);
       }),
     );
   });
@@ -118,5 +152,26 @@ describe('what an approval grants', () => {
     for (const name of ['amountEuros', 'constructor', 'toString']) {
       expect(whyNoChanges({ [name]: cents(1) })).toMatch(/dailyLimitEuros/);
     }
+  });
+
+  test('says which limits an approver may change', () => {
+    const why =
+      'an approver of a card request may change maxTransactionEuros, dailyLimitEuros, monthlyLimitEuros and nothing else';
+    expect(whyNoChanges({ dailyLimitEuros: cents(1), amountEuros: cents(1) })).toBe(why);
+    expect(whyNoChanges({})).toBeUndefined();
+  });
+
+  test('is shown to people with a label for each limit', () => {
+    expect(Object.values(limitNames).map(({ label }) => label)).toEqual([
+      ...['Most for one payment', 'Daily limit', 'Monthly limit'],
+    ]);
+  });
+
+  test('is the same, whether the approver names the limits in cents or by their names', () => {
+    const named = { maxTransactionCents: cents(1), dailyLimitCents: cents(0), monthlyLimitCents: cents(3) };
+    expect(changesOf(named)).toEqual({ maxTransactionEuros: 1, dailyLimitEuros: 0, monthlyLimitEuros: 3 });
+    expect(changesOf({ dailyLimitCents: cents(2), monthlyLimitCents: undefined })).toEqual({ dailyLimitEuros: 2 });
+    const requested = { maxTransactionCents: cents(9), dailyLimitCents: null, monthlyLimitCents: cents(9) };
+    expect(grantedLimits(requested, changesOf(named))).toEqual(named);
   });
 });

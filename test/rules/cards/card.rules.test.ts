@@ -8,6 +8,7 @@ import {
   frozenByAfter,
   moveCard,
   nextCardStep,
+  whyNotRotated,
 } from '../../../src/domains/cards/cards/card.rules.ts';
 
 const frozenBy = fc.constantFrom('card' as const, 'agent' as const, 'policy' as const);
@@ -121,6 +122,63 @@ test.each<[CardState, CardCommand, 'active' | 'frozen' | 'closed', RegExp]>([
 ])('%j refuses %j of an %s agent in words', (from, any, agentStatus, why) => {
   const move = moveCard(from, any, agentStatus, false);
   expect(move).toMatchObject({ outcome: 'refused', why: expect.stringMatching(why) });
+});
+
+test.each<[CardState, CardCommand, string]>([
+  [{ status: 'active', frozenBy: null }, { kind: 'unfreeze', by: 'agent' }, 'cannot unfreeze a card that is active'],
+  [{ status: 'frozen', frozenBy: 'policy' }, { kind: 'unfreeze', by: 'agent' }, 'the card was frozen by the policy'],
+  [
+    { status: 'frozen', frozenBy: 'agent' },
+    { kind: 'unfreeze', by: 'card' },
+    'the card was frozen with its agent: unfreeze the agent',
+  ],
+  [
+    { status: 'closed', frozenBy: null },
+    { kind: 'unfreeze', by: 'agent' },
+    'cannot unfreeze a card that is closed: closed is final',
+  ],
+])('%j refuses %j with the whole sentence', (from, any, why) => {
+  expect(moveCard(from, any, 'active', false)).toEqual({ outcome: 'refused', why });
+});
+
+test('a card moves where its command leads', () => {
+  const active: CardState = { status: 'active', frozenBy: null };
+  const frozen = (frozenBy: 'card' | 'agent' | 'policy'): CardState => ({ status: 'frozen', frozenBy });
+  for (const from of [active, frozen('card')])
+    expect(moveCard(from, { kind: 'close' }, 'closed', false)).toEqual({ outcome: 'moved', next: 'closed' });
+  expect(moveCard(active, { kind: 'freeze', by: 'agent' }, 'frozen', false)).toEqual({
+    ...{ outcome: 'moved', next: 'frozen' },
+  });
+  for (const [from, by] of [
+    [frozen('card'), 'card'],
+    [frozen('policy'), 'card'],
+    [frozen('agent'), 'agent'],
+  ] as const)
+    expect(moveCard(from, { kind: 'unfreeze', by }, 'active', false)).toEqual({ outcome: 'moved', next: 'active' });
+});
+
+test('the owner’s freeze of a card takes over from any other, and no other one from it', () => {
+  const frozen = { status: 'frozen', frozenBy: 'policy' } as const;
+  const active = { status: 'active', frozenBy: null } as const;
+  expect(frozenByAfter(frozen, { kind: 'freeze', by: 'card' })).toBe('card');
+  expect(frozenByAfter(frozen, { kind: 'freeze', by: 'agent' })).toBe('policy');
+  expect(frozenByAfter(active, { kind: 'freeze', by: 'agent' })).toBe('agent');
+  expect(frozenByAfter(frozen, { kind: 'unfreeze', by: 'card' })).toBeNull();
+  expect(frozenByAfter(frozen, { kind: 'close' })).toBeNull();
+});
+
+test('a card gets a new number unless it is closed or being rotated, and the refusal says why', () => {
+  const card = (status: CardState['status'], replacedByCardId: string | null = null) => ({ status, replacedByCardId });
+  for (const status of ['active', 'frozen'] as const) {
+    expect(whyNotRotated(card(status), false)).toBeUndefined();
+    expect(whyNotRotated(card(status), true)).toBe(
+      'the card is being rotated: repeat the request that began it with its Idempotency-Key',
+    );
+  }
+  expect(whyNotRotated(card('closed'), false)).toBe('cannot rotate a card that is closed: closed is final');
+  expect(whyNotRotated(card('closed', 'card_b'), true)).toBe(
+    'cannot rotate a card that is closed: card card_b has taken its place',
+  );
 });
 
 test('the run issues first, then sends each difference to the processor, and ends only when the processor has confirmed the end', () => {

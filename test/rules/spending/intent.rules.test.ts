@@ -64,6 +64,86 @@ test('each status takes its own commands and no others', () => {
   expect(takes(paid).approved).toEqual(['unmatch', 'complete', 'fail']);
 });
 
+const open = {
+  status: 'approved',
+  matchedTransactionId: null,
+  transferId: null,
+  openPaymentId: null,
+  isRecurring: false,
+} as const satisfies IntentState;
+const byTransaction = { ...open, matchedTransactionId: 'tx_aaaaaaaa' };
+const byTransfer = { ...open, transferId: 'tr_aaaaaaaa' };
+const byPayment = { ...open, openPaymentId: 'mpay_aaaaaaaa' };
+
+test('each command that moves an intent leads to its status', () => {
+  const led = (from: IntentState, command: (typeof intentCommands)[number]) => {
+    const move = moveIntent(from, command, false);
+    return move.outcome === 'moved' ? move.next : move.outcome;
+  };
+  const waiting = { ...open, status: 'pending_approval' as const };
+  expect(led(waiting, 'approve')).toBe('approved');
+  expect(led(waiting, 'deny')).toBe('denied');
+  for (const from of [waiting, open]) {
+    expect(led(from, 'cancel')).toBe('cancelled');
+    expect(led(from, 'expire')).toBe('expired');
+  }
+  expect(led(open, 'match')).toBe('approved');
+  expect(led(open, 'complete')).toBe('completed');
+  expect(led(open, 'fail')).toBe('failed');
+  for (const from of [byTransaction, byTransfer]) expect(led(from, 'unmatch')).toBe('approved');
+});
+
+test('an approval of an approved intent keeps its first approver', () => {
+  expect(moveIntent(open, 'approve', false)).toEqual({ outcome: 'already', next: 'approved' });
+});
+
+test.each<[IntentState, (typeof intentCommands)[number], string]>([
+  [{ ...open, status: 'denied' }, 'approve', 'cannot approve an intent that is denied'],
+  [{ ...open, status: 'expired' }, 'expire', 'cannot expire an intent that is expired'],
+  [
+    { ...open, isRecurring: true },
+    'match',
+    'cannot match a recurring intent: each of its windows is paid for separately',
+  ],
+  [byTransaction, 'cancel', 'cannot cancel an intent while transaction tx_aaaaaaaa is paying for it'],
+  [byTransfer, 'expire', 'cannot expire an intent while transfer tr_aaaaaaaa is paying for it'],
+  [byTransaction, 'match', 'the intent is already paid for by transaction tx_aaaaaaaa'],
+  [byTransfer, 'match', 'the intent is already paid for by transfer tr_aaaaaaaa'],
+  [open, 'unmatch', 'nothing is paying for this intent'],
+  [byPayment, 'unmatch', 'nothing is paying for this intent'],
+  [byPayment, 'expire', 'cannot expire an intent while payment mpay_aaaaaaaa for it is open'],
+  [byPayment, 'cancel', 'cannot cancel an intent while payment mpay_aaaaaaaa for it is open'],
+])('%j refuses %s in words', (from, command, why) => {
+  expect(moveIntent(from, command, false)).toEqual({ outcome: 'refused', why });
+});
+
+test('a machine payment that is open hinders no transaction from paying', () => {
+  for (const command of ['match', 'complete', 'fail'] as const)
+    expect(moveIntent(byPayment, command, false).outcome).toBe('moved');
+});
+
+test('a transaction, a transfer or an open payment is paying for an intent, and stops its due times', () => {
+  expect(isBeingPaid(open)).toBe(false);
+  for (const from of [byTransaction, byTransfer, byPayment]) {
+    expect(isBeingPaid(from)).toBe(true);
+    expect(intentFacts({ ...from, expiresAt: now }, now)).toEqual({ final: false, reached: ['decided'], dueInMs: {} });
+  }
+});
+
+test('why nothing may be paid for an intent is said in words', () => {
+  const why = (from: IntentState, allowsOnceOf: string | null = null) =>
+    whyUnpayable({ ...from, allowsOnceOf, expiresAt: now }, now);
+  expect(why(open, 'tx_bbbbbbbb')).toBe(
+    'the intent only lets the charge of transaction tx_bbbbbbbb pass once, when its merchant asks again',
+  );
+  expect(why({ ...open, status: 'pending_approval' })).toBe(
+    'the intent is pending_approval; only an approved one can be paid for',
+  );
+  expect(why(byTransaction)).toBe('transaction tx_aaaaaaaa is paying for this intent already');
+  expect(why(byTransfer)).toBe('transfer tr_aaaaaaaa is paying for this intent already');
+  expect(why(byPayment)).toBeUndefined();
+});
+
 test('a cause changes an intent at most once', () => {
   fc.assert(
     fc.property(state, kind, (from, command) => {

@@ -5,9 +5,12 @@ import { isInCategory, isMccCategory, mccCategories } from '../../../src/domains
 import {
   domainIn,
   isDrifted,
+  isKnown,
+  isPaidBy,
   isSameMerchant,
   isStillMerchant,
   type MerchantFacts,
+  merchantInWords,
   normalised,
   resembles,
 } from '../../../src/domains/spending/policies/merchant-match.rules.ts';
@@ -24,6 +27,8 @@ describe('allowing', () => {
     ['example.com', { name: 'shop.example.com' }],
     ['müller.example', { domain: 'xn--mller-kva.example' }],
     ['书店', { name: '书店' }],
+    [' Sandbox-1 ', { id: 'SANDBOX-1' }],
+    ['example.com', { name: 'Other', domain: 'example.com' }],
   ])('%s is %j', (entry, merchant) => expect(isSameMerchant(entry, merchant)).toBe(true));
 
   test.each<[entry: string, merchant: MerchantFacts]>([
@@ -36,6 +41,10 @@ describe('allowing', () => {
     ['!!', { name: '??' }],
     ['书店', { name: '书' }],
     ['anything', {}],
+    ['', { id: '' }],
+    [' ', { id: ' ' }],
+    ['sandbox-1', { id: 'sandbox-12' }],
+    ['null', { id: null, name: null, domain: null }],
   ])('%s is not %j', (entry, merchant) => expect(isSameMerchant(entry, merchant)).toBe(false));
 });
 
@@ -51,6 +60,10 @@ describe('blocking', () => {
     ['SandboxCasino', { name: 'Sandbox Casino' }],
     ['Casino', { name: 'Ca\u00adsino Club' }],
     ['Casino', { name: 'C\u200da\u200ds\u200di\u200dn\u200do Club' }],
+    ['abc', { name: 'ABC Example Shop' }],
+    ['ab.casino', { name: 'AB Casino Berlin' }],
+    ['Sandbox Casino', { name: 'Other', id: 'sandbox casino 12' }],
+    ['gmbhag', { name: 'GMBH AG' }],
   ])('%s covers %j', (entry, merchant) => expect(resembles(entry, merchant)).toBe(true));
 
   test.each<[entry: string, merchant: MerchantFacts]>([
@@ -59,7 +72,33 @@ describe('blocking', () => {
     ['Aldi', { name: 'Lidl' }],
     ['visa', { name: 'Provisalon' }],
     ['example.com', { domain: 'shop.test' }],
+    ['com', { name: 'Sandbox Shop' }],
   ])('%s does not cover %j', (entry, merchant) => expect(resembles(entry, merchant)).toBe(false));
+
+  test.each<[entry: string, name: string]>([
+    ['casino', 'casina'],
+    ['sandbox', 'sandbx'],
+    ['sandbx', 'sandbox'],
+    ['casino', 'casinos'],
+    ['casino', 'ccasino'],
+    ['sandboxing', 'sindbixing'],
+    ['sandboxcasino', 'sandboxcasinoab'],
+    ['sandboxcasinoab', 'sandboxcasino'],
+    ['sandboxcasino', 'absandboxcasino'],
+  ])('%s covers %s, which is misspelt', (entry, name) => expect(resembles(entry, { name })).toBe(true));
+
+  test.each<[entry: string, name: string]>([
+    ['kasin', 'kasim'],
+    ['casino', 'casio'],
+    ['casino', 'cosina'],
+    ['sandboxin', 'sindbixin'],
+    ['sandboxing', 'sandboxxn'],
+    ['sandboxxn', 'sandboxing'],
+    ['sandboxing', 'sindbixinx'],
+    ['sandboxcasino', 'sandboxcasinoabc'],
+  ])('%s does not cover %s, which differs by more than is forgiven', (entry, name) =>
+    expect(resembles(entry, { name })).toBe(false),
+  );
 
   test('blocking covers at least the names that allowing accepts', () => {
     fc.assert(
@@ -86,6 +125,33 @@ describe('blocking', () => {
       ),
     );
   });
+});
+
+describe('an intent', () => {
+  test.each<[declared: string, merchant: MerchantFacts]>([
+    ['Sunrise Bakery', { id: 'SUNRISE BAKERY 0087' }],
+    ['Sunrise Bakery', { name: ' ', id: 'SUNRISE BAKERY 0087' }],
+    ['Sunrise Bakery', { name: 'OTHER', domain: 'sunrise-bakery.de' }],
+  ])('for %s is paid to %j', (declared, merchant) => expect(isPaidBy(declared, merchant)).toBe(true));
+
+  test.each<[declared: string, merchant: MerchantFacts]>([
+    ['Sunrise Bakery', { name: 'OTHER', id: 'SUNRISE BAKERY 0087' }],
+    ['SUNRISE BAKERY 0087 PARIS', { name: 'SUNRISE BAKERY 0412 LYON' }],
+    ['Sunrise Bakery', {}],
+  ])('for %s is not paid to %j', (declared, merchant) => expect(isPaidBy(declared, merchant)).toBe(false));
+});
+
+test('a merchant is named by its name, else by its domain, else by its id', () => {
+  const all = { name: 'Shop', domain: 'shop.test', id: 'm_1' };
+  expect(merchantInWords(all)).toBe('Shop');
+  expect(merchantInWords({ ...all, name: '' })).toBe('shop.test');
+  expect(merchantInWords({ ...all, name: null, domain: null })).toBe('m_1');
+  expect(merchantInWords({})).toBe('unknown merchant');
+});
+
+test('a merchant is known by any of id, name and domain that is not blank', () => {
+  for (const known of [{ id: 'm_1' }, { name: 'Shop' }, { domain: 'shop.test' }]) expect(isKnown(known)).toBe(true);
+  for (const unknown of [{}, { id: ' ', name: '', domain: null }]) expect(isKnown(unknown)).toBe(false);
 });
 
 describe('a lock on the first merchant', () => {
@@ -130,6 +196,14 @@ describe('a lock on the first merchant', () => {
     expect(isStillMerchant(first, { name: 'SUNRISE BAKERY 0412' })).toBe(true);
     expect(isStillMerchant(first, { id: 'merch_2', name: 'sunrise bakery 0087', mcc: '7995' })).toBe(true);
     expect(isStillMerchant(first, { id: 'merch_1', name: 'OTHER', mcc: '7995' })).toBe(true);
+  });
+
+  test('is kept by the domain, and by nothing where the first payment named nobody', () => {
+    expect(isStillMerchant({ domain: 'example.com' }, { domain: 'shop.example.com' })).toBe(true);
+    expect(isStillMerchant({ domain: 'example.com' }, { domain: 'example.org' })).toBe(false);
+    expect(isStillMerchant({}, {})).toBe(false);
+    expect(isStillMerchant({ name: 'SUNRISE BAKERY 0087' }, {})).toBe(false);
+    expect(isStillMerchant({}, { name: 'SUNRISE BAKERY 0087' })).toBe(false);
   });
 
   test('no chain of names leads to another merchant: two that drift from a third drift from each other', () => {

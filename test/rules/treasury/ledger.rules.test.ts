@@ -9,19 +9,27 @@ import {
   external,
   hasRunningBalance,
   held,
+  interowner,
   receivable,
+  suspense,
   wallet,
 } from '../../../src/domains/treasury/ledger/account.rules.ts';
 import {
   agentFund,
   agentReturn,
   authorization,
+  bankCredit,
+  bankPayment,
   clearing,
   fund,
   internalTransfer,
+  leaveSuspense,
   type Posting,
   refund,
   release,
+  toSuspense,
+  toWalletFromSuspense,
+  walletTransfer,
 } from '../../../src/domains/treasury/ledger/ledger.rules.ts';
 import { settled } from '../../support/settlement.ts';
 
@@ -70,6 +78,58 @@ test('every pattern is balanced, names each account once and has no line of zero
       expect(postings.every(({ amountCents }) => amountCents !== 0)).toBe(true);
     }),
   );
+});
+
+test('each pattern moves its amount from one account to another', () => {
+  const amountCents = 500;
+  const budget = agentBudget(agentId);
+  const other = wallet('wal_other00000');
+  const owed = receivable(ownerId);
+  const credit = { ownerId, to: from, amountCents };
+  const between = (debit: Account, to: Account, receivable?: Account) => [
+    { account: debit, amountCents: -500 },
+    { account: to, amountCents: 500, ...(receivable === undefined ? {} : { receivable }) },
+  ];
+  expect(authorization({ ownerId, from: budget, amountCents })).toEqual(between(available(budget), held(budget)));
+  expect(release({ ownerId, from, amountCents })).toEqual(between(held(from), available(from), owed));
+  expect(release({ ownerId, from: budget, restTo: from, amountCents })).toEqual(
+    between(held(budget), available(from), owed),
+  );
+  expect(fund(credit)).toEqual(between(external('processor', ownerId), available(from), owed));
+  expect(refund(credit)).toEqual(between(external('cards', ownerId), available(from), owed));
+  expect(bankCredit(credit)).toEqual(between(external('sepa', ownerId), available(from), owed));
+  expect(toWalletFromSuspense(credit)).toEqual(between(interowner(ownerId), available(from), owed));
+  expect(bankPayment({ ownerId, from, amountCents })).toEqual(between(held(from), external('sepa', ownerId)));
+  expect(toSuspense({ ownerId, amountCents })).toEqual(between(external('sepa', ownerId), suspense(ownerId)));
+  expect(leaveSuspense({ ownerId, amountCents })).toEqual(between(suspense(ownerId), interowner(ownerId)));
+  expect(internalTransfer({ fromWalletId: walletId, toWalletId: 'wal_other00000', amountCents })).toEqual(
+    between(available(from), available(other)),
+  );
+  expect(walletTransfer({ from: budget, toWalletId: 'wal_other00000', amountCents })).toEqual(
+    between(available(budget), available(other)),
+  );
+  expect(agentFund({ walletId, agentId, amountCents })).toEqual(between(available(from), available(budget)));
+  expect(agentReturn({ walletId, agentId, amountCents })).toEqual(between(available(budget), available(from)));
+});
+
+test('a final clearing gives the rest of a budget’s hold back to where it is to go', () => {
+  const budget = agentBudget(agentId);
+  const facts = { ownerId, from: budget, restTo: from, amountCents: 300, heldCents: 500 };
+  const owed = receivable(ownerId);
+  expect(clearing({ ...facts, isFinal: true })).toEqual([
+    { account: held(budget), amountCents: -500 },
+    { account: available(from), amountCents: 200, receivable: owed },
+    { account: external('cards', ownerId), amountCents: 300 },
+  ]);
+  expect(clearing({ ...facts, isFinal: false })).toEqual([
+    { account: held(budget), amountCents: -300 },
+    { account: external('cards', ownerId), amountCents: 300 },
+  ]);
+  expect(clearing({ ...facts, amountCents: 600, isFinal: true })).toEqual([
+    { account: held(budget), amountCents: -500 },
+    { account: available(budget), amountCents: -100, receivable: owed },
+    { account: external('cards', ownerId), amountCents: 600 },
+  ]);
 });
 
 test('a clearing pays the network in full for every hold, balance and debt, and takes no more than is available', () => {

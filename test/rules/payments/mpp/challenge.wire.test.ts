@@ -86,6 +86,7 @@ describe('a header with a fault', () => {
     ['Payment id=é"x \\", Evil id=1", Other id=2'],
     ['Payment id=é"x\\\\", Other id=2'],
     ['Payment id=é" ", Other id=2'],
+    ['Payment id=é"a\\ b, Evil id=1", Other id=2'],
   ])('%s: what is quoted behind it begins no challenge', (line) => {
     expect(schemes(line)).toEqual([
       ['payment', true],
