@@ -8,6 +8,7 @@
 import { spawn } from 'node:child_process';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import * as z from 'zod';
 import { copyOfTree } from '../support/copy-of-tree.ts';
 import type { Fault } from './fault.ts';
@@ -16,16 +17,25 @@ import { idOf, type Outcome, readOutcomes, renderTesting, testingPage, writeOutc
 
 const mostMs = 15 * 60_000;
 
-const report = z.object({ numFailedTests: z.int(), numPassedTests: z.int(), numRuntimeErrorTestSuites: z.int() });
+const oneTest = z.object({ fullName: z.string(), status: z.string(), failureMessages: z.array(z.string()) });
+const report = z.object({
+  numFailedTests: z.int(),
+  numPassedTests: z.int(),
+  numRuntimeErrorTestSuites: z.int(),
+  testResults: z.array(z.object({ assertionResults: z.array(oneTest) })),
+});
+
+/** `by`: the tests that failed, each with the first line of its failure, so that a person sees whether they noticed the fault. */
+type Run = { readonly outcome: Outcome; readonly by?: readonly string[] };
 
 /** Of one pattern after the other, until one notices the fault. */
-async function testsIn(copy: string, patterns: readonly string[], named: readonly string[]): Promise<Outcome> {
+async function testsIn(copy: string, patterns: readonly string[], named: readonly string[]): Promise<Run> {
   const [pattern, ...others] = patterns;
-  const outcome = pattern === undefined ? 'did not run' : await testsOf(copy, [...named, pattern]);
-  return outcome === 'missed' && others.length > 0 ? testsIn(copy, others, named) : outcome;
+  const run = pattern === undefined ? { outcome: 'did not run' as const } : await testsOf(copy, [...named, pattern]);
+  return run.outcome === 'missed' && others.length > 0 ? testsIn(copy, others, named) : run;
 }
 
-async function testsOf(copy: string, asked: readonly string[]): Promise<Outcome> {
+async function testsOf(copy: string, asked: readonly string[]): Promise<Run> {
   const file = join(copy, 'report.json');
   await rm(file, { force: true });
   const jest = ['--disable-warning=ExperimentalWarning', 'node_modules/jest/bin/jest.js'];
@@ -38,19 +48,25 @@ async function testsOf(copy: string, asked: readonly string[]): Promise<Outcome>
     child.on('error', reject).on('exit', resolve);
   });
   clearTimeout(late);
-  if (code === null) return 'too slow';
+  if (code === null) return { outcome: 'too slow' };
   const text = await readFile(file, 'utf8').catch(() => undefined);
-  if (text === undefined) return 'did not run';
-  const { numFailedTests, numPassedTests, numRuntimeErrorTestSuites } = report.parse(JSON.parse(text));
-  if (numFailedTests > 0) return 'noticed';
-  if (numRuntimeErrorTestSuites > 0 || numPassedTests === 0) return 'did not run';
-  return 'missed';
+  if (text === undefined) return { outcome: 'did not run' };
+  const { numFailedTests, numPassedTests, numRuntimeErrorTestSuites, testResults } = report.parse(JSON.parse(text));
+  const failed = testResults
+    .flatMap(({ assertionResults }) => assertionResults)
+    .filter(({ status }) => status === 'failed');
+  if (numFailedTests > 0) return { outcome: 'noticed', by: failed.map(inOneLine) };
+  if (numRuntimeErrorTestSuites > 0 || numPassedTests === 0) return { outcome: 'did not run' };
+  return { outcome: 'missed' };
 }
 
-async function plant(copy: string, { file, from, to, tests, named }: Fault): Promise<Outcome> {
+const inOneLine = ({ fullName, failureMessages: [why = ''] }: z.infer<typeof oneTest>): string =>
+  `${fullName}: ${stripVTControlCharacters(why).split('\n').filter(Boolean).slice(0, 4).join(' / ').slice(0, 240)}`;
+
+async function plant(copy: string, { file, from, to, tests, named }: Fault): Promise<Run> {
   const path = join(copy, file);
   const clean = await readFile(path, 'utf8').catch(() => '');
-  if (clean.split(from).length !== 2) return 'does not fit';
+  if (clean.split(from).length !== 2) return { outcome: 'does not fit' };
   try {
     // Not `replace` with a text: `$` means something in it.
     await writeFile(path, clean.split(from).join(to));
@@ -75,10 +91,11 @@ const copy = await copyOfTree();
 try {
   for (const [index, fault] of chosen.entries()) {
     const began = Date.now();
-    const outcome = await plant(copy, fault);
+    const { outcome, by = [] } = await plant(copy, fault);
     known[idOf(fault)] = outcome;
     const seconds = Math.round((Date.now() - began) / 1_000);
     say(`${index + 1}/${chosen.length} ${outcome} (${seconds} s) ${dirname(fault.file)}: ${fault.harm}`);
+    for (const test of by) say(`  by ${test}`);
     await writeOutcomes(known);
   }
   await writeFile(testingPage, renderTesting(await readFile(testingPage, 'utf8'), known));

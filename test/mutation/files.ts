@@ -19,6 +19,10 @@ const network = domain('payments/network');
 const sepa = domain('treasury/sepa');
 const webhooks = domain('delivery/webhooks');
 const mpp = domain('payments/mpp');
+const mppPayments = domain('payments/mpp-payments');
+const credentials = domain('payments/mpp-credentials');
+const transfers = domain('treasury/transfers');
+const beneficiaries = domain('treasury/beneficiaries');
 
 export const mutatedFiles: readonly MutatedFile[] = [
   { file: 'src/kernel/money.ts', tests: ['kernel/kernel.rules', 'kernel/money.rules'] },
@@ -27,7 +31,7 @@ export const mutatedFiles: readonly MutatedFile[] = [
   policies('intent-match.rules', 'spending/intent-match.rules', 'spending/recurring-match.rules'),
   policies('attestation.rules', 'spending/attestation.rules', 'spending/findings.rules'),
   policies('policy-expiry.rules', 'spending/policy-expiry.rules'),
-  policies('merchant-checks.rules', 'spending/policy.rules', 'spending/findings.rules'),
+  policies('merchant-checks.rules', 'spending/merchant-checks.rules'),
   policies('merchant-match.rules', 'spending/merchant-match.rules', 'spending/merchant-descriptors.rules'),
   network(
     'authorization.rules',
@@ -53,4 +57,34 @@ export const mutatedFiles: readonly MutatedFile[] = [
   domain('identity/passkeys')('passkey.rules', 'identity/passkey.rules'),
   domain('identity/passkey-invitations')('invitation.rules', 'identity/invitation.rules'),
   domain('treasury/ledger')('ledger.rules', 'treasury/ledger.rules', 'payments/transaction.rules'),
+  mppPayments('mpp-payment.rules', 'payments/mpp-payments/mpp-payment.rules'),
+  mppPayments('mpp-payment.outcome.rules', 'payments/mpp-payments/mpp-payment.rules'),
+  credentials('mpp-credential.rules', 'payments/mpp-credentials/mpp-credential.rules'),
+  credentials('challenge-evaluation.rules', 'payments/mpp-credentials/challenge-evaluation.rules'),
+  credentials('credential-expectation.rules', 'payments/mpp-credentials/credential-expectation.rules'),
+  domain('payments/checkout')('checkout.rules', 'payments/checkout.rules'),
+  network('remedy.rules', 'payments/remedy.rules'),
+  transfers('transfer-split.rules', 'treasury/transfer-split.rules'),
+  transfers('transfer.rules', 'treasury/transfer.rules'),
+  transfers('failure.rules', 'treasury/failure.rules'),
+  sepa('bank-message.rules', 'treasury/sepa/bank-message.rules'),
+  sepa('end-to-end-id.rules', 'treasury/sepa/bank-message.rules'),
+  domain('treasury/bank-files')('bank-entry.rules', 'treasury/bank-entry.rules'),
+  domain('treasury/wallets')('wallet.rules', 'treasury/wallet.rules'),
+  domain('treasury/wallets')('iban.rules', 'treasury/wallet.rules'),
+  beneficiaries('beneficiary.rules', 'treasury/name-match.rules'),
+  beneficiaries('name-match.rules', 'treasury/name-match.rules'),
+  domain('delivery/push-subscriptions')('push.rules', 'delivery/push.rules'),
+  domain('identity/keys')('key.rules', 'identity/key.rules'),
+  domain('identity/agent-tokens')('agent-token.rules', 'identity/agent-token.rules'),
+  domain('parties/agents')('agent.rules', 'parties/agent.rules'),
+  domain('parties/customers')('plan.rules', 'parties/plan.rules'),
+  domain('parties/customers')('customer.rules', 'parties/plan.rules'),
+  domain('merchants/merchants')('merchant.rules', 'merchants/merchant.rules'),
+  domain('cards/card-controls')('card-control.rules', 'cards/card-control.rules'),
+  policies('policy-version.rules', 'spending/policy-version.rules'),
+  domain('spending/protect-rules')('protect-rule.rules', 'spending/protect-rule.rules'),
+  network('network.signature', 'payments/network.signature'),
+  webhooks('webhook.signature', 'delivery/webhook.signature'),
+  { file: 'src/platform/record-chains/merkle.rules.ts', tests: ['platform/merkle.rules'] },
 ];

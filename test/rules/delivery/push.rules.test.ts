@@ -10,6 +10,7 @@ import {
   notificationOf,
   pushOutcome,
   retryAfterMsOf,
+  topicOf,
   whyNotKeys,
 } from '../../../src/domains/delivery/push-subscriptions/push.rules.ts';
 import { hour, later, minute } from '../../../src/kernel/instant.ts';
@@ -92,4 +93,47 @@ test('of a webhook that was disabled, a notification has the host and the reason
     tag: 'wh_12345678',
     url: null,
   });
+});
+
+test('a retry at the very end of the message is none, and one before it is', () => {
+  const outcome = (leftMs: number) =>
+    pushOutcome({ status: 503, retryAfter: null }, message(1, later(now, leftMs)), now).kind;
+  expect([outcome(minute), outcome(minute + 1)]).toEqual(['failed', 'retry']);
+});
+
+test('the time that a push service asks for is a number of at most seven digits, or a date', () => {
+  expect(retryAfterMsOf('9999999', now)).toBe(9_999_999_000);
+  for (const nothing of ['0', '10x', 'x10', '1.5', 'Sun, 22 Nov 2026 12:00:00 GMT'])
+    expect([nothing, retryAfterMsOf(nothing, now)]).toEqual([nothing, null]);
+});
+
+test('keys of another length or form are refused with the length that they must have', () => {
+  const p256dh = Buffer.concat([Buffer.of(4), Buffer.alloc(64, 1)]).toString('base64url');
+  const auth = Buffer.alloc(16).toString('base64url');
+  const point = 'keys.p256dh must be an uncompressed point of P-256 (65 bytes)';
+  for (const length of [63, 65]) {
+    const other = Buffer.concat([Buffer.of(4), Buffer.alloc(length, 1)]).toString('base64url');
+    expect(whyNotKeys({ p256dh: other, auth })).toBe(point);
+  }
+  expect(whyNotKeys({ p256dh: Buffer.alloc(65, 2).toString('base64url'), auth })).toBe(point);
+  expect(whyNotKeys({ p256dh, auth: Buffer.alloc(17).toString('base64url') })).toBe('keys.auth must be 16 bytes');
+});
+
+test('each kind of notification has its words', () => {
+  const of = (kind: 'approval' | 'webhook' | 'risk' | 'test') => {
+    const facts = { kind, subjectId: 'int_12345678', amountEuros: null, detail: null };
+    const { title, body } = notificationOf(facts, undefined);
+    return [title, body];
+  };
+  expect(of('approval')).toEqual(['Your approval is needed', 'A request waits for your decision.']);
+  expect(of('webhook')).toEqual(['Webhook disabled', 'Nothing is sent to a receiver any more.']);
+  expect(of('risk')).toEqual(['Risk alert', 'Bursar noticed something unusual about an agent or a payment.']);
+  expect(of('test')).toEqual(['Bursar', 'Notifications reach this device.']);
+});
+
+test('a topic is 32 characters that push services take, another one for each subject and kind, and names neither', () => {
+  const topics = [topicOf('approval', 'int_1'), topicOf('approval', 'int_2'), topicOf('risk', 'int_1')];
+  expect(new Set(topics).size).toBe(3);
+  for (const topic of topics) expect(topic).toMatch(/^[A-Za-z0-9_-]{32}$/);
+  expect(topicOf('approval', 'int_1')).toBe(topics[0]);
 });

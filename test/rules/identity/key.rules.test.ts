@@ -75,3 +75,39 @@ describe('a key that configuration names', () => {
     expect(whyUnfitKey('sk_test_with a space inside', 'sandbox', true)).toMatch(/letters, digits/);
   });
 });
+
+describe('a refusal', () => {
+  const own: Id<'owner'> = 'own_aaaaaaaa';
+  const other: Id<'owner'> = 'own_bbbbbbbb';
+
+  test('of a key for another owner says what to leave out', () => {
+    expect(ownerOfNewKey({ acting: own, isDashboard: false, wanted: other })).toEqual({
+      ...{ kind: 'refused', code: 'forbidden' },
+      why: 'a key makes keys for its own owner only; leave ownerId out',
+    });
+    expect(ownerOfNewKey({ acting: own, isDashboard: true, wanted: other })).toEqual({
+      ...{ kind: 'refused', code: 'invalid_request' },
+      why: 'ownerId and the header X-Owner-Id name different owners',
+    });
+  });
+
+  test('to revoke the last key is one sentence, and one of two is revoked', () => {
+    expect(revokeKey('live', 1)).toEqual({
+      ...{ outcome: 'refused', why: 'this is the owner’s last live key; create another one first' },
+    });
+    expect(revokeKey('live', 2)).toEqual({ outcome: 'moved', next: 'revoked' });
+  });
+
+  test('of a key by configuration names the variable', () => {
+    expect(whyUnfitKey('x', 'sandbox', false)).toBe('BURSAR_API_KEY must begin with sk_sandbox_ or sk_test_');
+    expect(whyUnfitKey('x', 'live', false)).toBe('BURSAR_API_KEY must begin with sk_live_ or sk_');
+    const form = 'BURSAR_API_KEY must be 8 to 200 letters, digits, _ or -';
+    for (const key of ['sk_test', `sk_test_${'a'.repeat(193)}`, '!sk_test_0123456789', 'sk_test_0123456789!'])
+      expect(whyUnfitKey(key, 'sandbox', true)).toBe(form);
+    expect(whyUnfitKey(`sk_test_${'a'.repeat(192)}`, 'sandbox', true)).toBeUndefined();
+    expect(whyUnfitKey('sk_test_0123456', 'sandbox', true)).toBe('BURSAR_API_KEY must have 16 characters or more');
+    expect(whyUnfitKey(`sk_live_${'a'.repeat(31)}`, 'live', true)).toBe(
+      'BURSAR_API_KEY must have 40 characters or more',
+    );
+  });
+});

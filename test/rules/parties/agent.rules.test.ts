@@ -101,6 +101,20 @@ describe('the money', () => {
   });
 });
 
+test('a refusal says what stands against it', () => {
+  const why = (from: AgentStatus, what: AgentCommand) => {
+    const move = moveAgent(from, what, false);
+    return move.outcome === 'refused' ? move.why : move.outcome;
+  };
+  expect(why('closed', 'freeze')).toBe('this agent is closed for good: cannot freeze it');
+  expect(why('closed', 'unfreeze')).toBe('this agent is closed for good: cannot unfreeze it');
+  expect(why('active', 'unfreeze')).toBe('this agent is active, not frozen: there is nothing to unfreeze');
+  expect(whyNoFunds('closed')).toBe('this agent is closed and takes no money; fund another agent');
+  expect(moveAgent('frozen', 'freeze', false)).toEqual({ outcome: 'already', next: 'frozen' });
+  expect(commandFor('closed', 'frozen')).toBe('freeze');
+  expect(commandFor('active', 'closed')).toBe('close');
+});
+
 test('each choice of signatures gives its profiles, once each; none gives none', () => {
   expect(requestSignatures.map((wanted) => [wanted, profilesOf(wanted)])).toEqual([
     ['none', []],

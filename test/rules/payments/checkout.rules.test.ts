@@ -2,6 +2,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
+  answeredStatus,
   type CheckoutStatus,
   checkoutFacts,
   checkoutResult,
@@ -10,8 +11,10 @@ import {
   isFinalCheckout,
   isGivenUp,
   moveCheckout,
+  noOfferInWords,
   type OfferFacts,
   payGapMs,
+  tokenLivesMs,
 } from '../../../src/domains/payments/checkout/checkout.rules.ts';
 import { day, minute } from '../../../src/kernel/instant.ts';
 import { cents } from '../../../src/kernel/money.ts';
@@ -28,6 +31,29 @@ describe('moves', () => {
         expect(moveCheckout(from, command).outcome).not.toBe('moved');
       }),
     );
+  });
+
+  test('each status takes its own commands, each of which leads to one status', () => {
+    const takes = (from: CheckoutStatus) =>
+      Object.fromEntries(
+        commands.flatMap((command) => {
+          const move = moveCheckout(from, command);
+          return move.outcome === 'refused' ? [] : [[command, [move.outcome, move.next].join(' ')]];
+        }),
+      );
+    expect(Object.fromEntries(checkoutStatuses.map((from) => [from, takes(from)]))).toEqual({
+      open: { offer: 'moved offered', handOver: 'moved handed_over', refuse: 'moved refused' },
+      offered: { offer: 'already offered', pay: 'moved paying', refuse: 'moved refused' },
+      paying: { pay: 'moved paying', refuse: 'moved refused', fail: 'moved failed' },
+      paid: {},
+      declined: {},
+      refused: { refuse: 'already refused' },
+      failed: { fail: 'already failed' },
+      handed_over: { handOver: 'already handed_over' },
+    });
+    expect(moveCheckout('paid', 'handOver')).toEqual({
+      ...{ outcome: 'refused', why: 'cannot hand over a checkout that is paid' },
+    });
   });
 
   test('a checkout is paid only with an evaluated offer, and only `paying` can fail', () => {
@@ -91,7 +117,22 @@ describe('offers', () => {
       ok: false,
       code: 'offer_merchant',
     });
-    for (const code of ['offer_amount', 'offer_merchant', 'offer_window', 'intent', 'not_eur', null])
+    expect(evaluated(1_001)).toMatchObject({
+      reason: 'intent int_aaaaaaaa expects 10.00, asked 10.01: nothing was held',
+    });
+    const withoutPolicy = [
+      ...['address_refused', 'unreachable', 'not_an_offer', 'no_challenge', 'other_method', 'payment_limit', 'not_eur'],
+      ...[
+        'other_origin',
+        'offer_amount',
+        'offer_merchant',
+        'offer_window',
+        'intent',
+        'checkout_intent',
+        'over_ceiling',
+      ],
+    ];
+    for (const code of [...withoutPolicy, null])
       expect(refused(code)).toEqual({ kind: 'refused', code: 'invalid_state', why: 'nothing was held' });
   });
 
@@ -125,6 +166,24 @@ describe('the answer', () => {
     }
   });
 
+  test('a machine payment that has an answer has one of three statuses', () => {
+    const answered = (status: 'paid' | 'accepted' | 'declined' | 'unknown', chargeOutcome: 'approved' | null = null) =>
+      answeredStatus({ status, chargeOutcome });
+    for (const status of ['paid', 'accepted', 'declined'] as const) expect(answered(status)).toBe(status);
+    expect(answered('accepted', 'approved')).toBe('paid');
+    expect(() => answered('unknown')).toThrow('a payment that is unknown has no answer');
+  });
+
+  test('an address without an offer is refused in words', () => {
+    expect(noOfferInWords).toEqual({
+      address_refused: 'this address may not be dialled: only public https addresses are',
+      unreachable: 'the shop did not answer; nothing was held',
+      not_an_offer: 'this address offers no payment method Bursar speaks',
+      not_eur: 'the shop does not ask for EUR, and only EUR can be paid',
+      other_origin: 'the shop’s payment address is of another origin; nothing was held',
+    });
+  });
+
   test('only what was not paid has a reason', () => {
     expect(resultOf('paid')).toEqual({ kind: 'ended', status: 'paid', reason: null });
     expect(resultOf('declined')).toMatchObject({ reason: 'over the daily limit' });
@@ -150,6 +209,8 @@ describe('steps', () => {
         dueInMs: {},
       });
     }
+    expect(factsOf('paying', 0).reached).toEqual(['offerRead']);
+    expect(checkoutFacts({ status: 'paying', payAttempts: 2, nextAttemptAt: null }, now).dueInMs).toEqual({});
     expect(checkoutFacts({ status: 'paying', payAttempts: 2, nextAttemptAt: inMs(-1) }, now).dueInMs).toEqual({
       askShopAgain: -1,
     });
@@ -159,11 +220,15 @@ describe('steps', () => {
     const gaps = Array.from({ length: 20 }, (_, index) => payGapMs(index));
     expect(gaps).toEqual([...gaps].sort((a, b) => a - b));
     expect([gaps[0], gaps.at(-1)]).toEqual([1_000, 60 * minute]);
+    const seconds = [1, 2, 5, 15, 60, 300, 900, 3_600, 3_600];
+    expect(seconds.map((_, index) => payGapMs(index + 1) / 1_000)).toEqual(seconds);
   });
 
   test('silence is believed after the token and seven days', () => {
     const payingSince = now;
     expect(isGivenUp({ payingSince, now: inMs(7 * day) })).toBe(false);
+    expect(tokenLivesMs).toBe(15 * minute);
+    expect(isGivenUp({ payingSince, now: inMs(7 * day + 15 * minute - 1) })).toBe(false);
     expect(isGivenUp({ payingSince, now: inMs(7 * day + 15 * minute) })).toBe(true);
   });
 });

@@ -15,3 +15,25 @@ test('the code of a bank comes first, and a transfer that has not failed has no 
   expect(failureInWords({ failureReason: null, reasonCode: null })).toBeNull();
   expect(failureInWords({ failureReason: 'rejected', reasonCode: null })).toBeNull();
 });
+
+test.each([
+  [
+    'payee_refused',
+    'the payee may not be paid: it is disabled, was changed, or resembles a name of the sanctions list',
+  ],
+  [
+    'payee_check:close_match',
+    'the payee’s bank has a similar name for the account, not the same, and the policy refuses that',
+  ],
+  ['payee_check:no_match', 'the payee’s bank has another name for the account, and the policy refuses that'],
+  [
+    'payee_check:not_possible',
+    'no bank could say whether the account belongs to the payee, and the policy refuses that',
+  ],
+  ['not_received', 'the bank never received the payment, and it is not sent again'],
+  ['expired', 'it was not approved in time'],
+  ['denied', 'a person denied it'],
+  ['cancelled', 'it was cancelled before the bank had it'],
+])('%s reads: %s', (failureReason, words) => {
+  expect(failureInWords({ failureReason, reasonCode: null })).toBe(words);
+});

@@ -116,3 +116,44 @@ test('no payment goes to what is disabled or resembles a listed name, and agents
     expect(payRefusal({ ...payee, agentsMayPay: true, screeningResult: 'hit' }, by)).toMatch(/sanctions/);
   }
 });
+
+test('a refusal reads on from the id of the beneficiary', () => {
+  const payee = { status: 'active', screeningResult: 'clear', agentsMayPay: false } as const;
+  expect(payRefusal({ ...payee, screeningResult: 'hit' }, 'owner')).toBe('resembles a name of the sanctions list');
+  expect(payRefusal({ ...payee, status: 'disabled' }, 'owner')).toBe('is disabled');
+  expect(payRefusal(payee, 'agent')).toBe('is not one that agents may pay');
+});
+
+test.each<[one: string, other: string, value: number]>([
+  ['martha', 'marhta', 0.9611],
+  ['dixon', 'dicksonx', 0.8133],
+  ['dwayne', 'duane', 0.84],
+  ['jones', 'johnson', 0.8324],
+  ['prefixes', 'prefixed', 0.95],
+  ['abc', 'xyz', 0],
+  ['a', 'b', 0],
+  ['ab', 'ba', 0],
+  ['', 'a', 0],
+  ['', '', 1],
+])('%j and %j are similar by %d, as Winkler published', (one, other, value) => {
+  expect(similarity(one, other)).toBeCloseTo(value, 3);
+});
+
+test('at most 20 entries are named, the best first', () => {
+  const listed = [...Array.from({ length: 25 }, () => 'Erika Musterman'), 'Erika Mustermann'];
+  const matches = matchesIn(listOf(...listed), 'Erika Mustermann');
+  expect(matches).toHaveLength(20);
+  expect(matches[0]).toEqual({ reference: 'EU.25.1', name: 'Erika Mustermann', scorePercent: 100 });
+  expect(matches[1]?.scorePercent).toBeLessThan(100);
+});
+
+test('a name without a word of Latin letters or digits resembles nothing, not even itself', () => {
+  expect([wordsOf('!!!'), wordsOf('')]).toEqual([[], []]);
+  expect(resemblance('!!!', '!!!')).toBe(0);
+  expect(resemblance('Erika', '!!!')).toBe(0);
+  expect(matchesIn(listOf('!!!', 'Erika Muster'), '!!!')).toEqual([]);
+});
+
+test('marks within a word are left out, and digits are letters of it', () => {
+  expect(wordsOf("O'Neill S.A.R.L. 24-7")).toEqual(['oneill', '24', '7']);
+});

@@ -7,14 +7,23 @@ import {
   bankTransferStatus,
 } from '../../../src/domains/treasury/sepa/bank-transfer.rules.ts';
 import {
+  approvalEnds,
   arrived,
+  isApproved,
+  isMovedBy,
+  isSettled,
+  isWithoutEffect,
   type LineState,
+  linesThatWait,
+  returnWindowsEnd,
   splitCommands,
   splitDecisions,
   splitFacts,
   splitOpenness,
   splitStage,
   splitStatus,
+  splitStatuses,
+  whyNot,
 } from '../../../src/domains/treasury/transfers/transfer-split.rules.ts';
 import { cents } from '../../../src/kernel/money.ts';
 
@@ -86,7 +95,74 @@ describe('the state of a split', () => {
   });
 });
 
+test('the facts of a split are those of its lines', () => {
+  const facts = (...stages: readonly (BankTransferStage | null)[]) => splitFacts(stages.map((stage) => line(stage)));
+  expect(facts('requested', 'settled')).toEqual({ final: false, reached: [], dueInMs: {} });
+  expect(facts('pending_approval', null)).toEqual({ final: false, reached: ['payeesChecked'], dueInMs: {} });
+  expect(facts('approved', null)).toEqual({ final: false, reached: ['payeesChecked', 'decided'], dueInMs: {} });
+  expect(facts('settled', null).reached).toEqual(['payeesChecked', 'decided', 'settled']);
+  expect(facts(null, null)).toEqual({
+    ...{ final: true, reached: ['payeesChecked', 'decided', 'settled', 'returnWindowsOver'], dueInMs: {} },
+  });
+});
+
+test('while payees are checked a split is pending, and only an ending settles it', () => {
+  expect(splitStatus('checking')).toBe('pending');
+  for (const status of splitStatuses) {
+    expect(splitStatus(status)).toBe(status);
+    expect(isSettled(status)).toBe(status !== 'pending' && status !== 'pending_approval');
+    expect(isWithoutEffect(status)).toBe(['cancelled', 'failed', 'denied', 'returned'].includes(status));
+    expect(isApproved('approved', status)).toBe(!isWithoutEffect(status));
+    expect([isApproved('denied', status), isApproved(null, status)]).toEqual([false, false]);
+  }
+});
+
+test('all lines that wait can be approved until the first of them ends, and money can come back until the last window', () => {
+  const on = (day: number) => new Date(Date.UTC(2026, 10, day));
+  const waiting = (day: number) => ({ ...line('pending_approval'), expiresAt: on(day) });
+  const lines = [waiting(3), { ...line('approved'), expiresAt: on(1) }, waiting(2), waiting(4)];
+  expect(approvalEnds(lines)).toEqual(on(2));
+  expect(linesThatWait(lines)).toBe(3);
+  expect(approvalEnds([line('approved'), line('pending_approval')])).toBeNull();
+  const paid = (day: number, closedAt: Date | null = null) => ({
+    ...{ ...line('settled'), returnWindowEndsAt: on(day), closedAt },
+  });
+  expect(returnWindowsEnd([paid(2), paid(4), paid(3), paid(5, on(1))])).toEqual(on(4));
+  expect(returnWindowsEnd([line(null), line('settled')])).toBeNull();
+});
+
 describe('a decision about a split', () => {
+  test('moves the lines that wait, and cancelling those that the bank cannot have', () => {
+    const moved = (command: (typeof splitCommands)[number]) =>
+      bankTransferStages.filter((stage) => isMovedBy[command]({ stage }));
+    expect(moved('approve')).toEqual(['pending_approval']);
+    expect(moved('deny')).toEqual(['pending_approval']);
+    expect(new Set(moved('cancel'))).toEqual(new Set(['requested', 'pending_approval', 'approved']));
+  });
+
+  test('that is refused says why', () => {
+    expect(whyNot('pending', 'cancel')).toBe(
+      'cannot cancel a split of which no line is left: what the bank has is recalled line by line',
+    );
+    expect(whyNot('checking', 'approve')).toBe('cannot approve a split whose payees are still being checked');
+    expect(whyNot('completed', 'deny')).toBe('cannot deny a split that is completed: no line of it waits');
+  });
+
+  test('to cancel is open, repeated or refused by its lines', () => {
+    const cancel = (...stages: readonly (BankTransferStage | null)[]) =>
+      splitOpenness({ decision: null, lines: stages.map((stage) => line(stage)) }, 'cancel');
+    expect(cancel('approved', 'settled')).toBe('open');
+    expect(cancel('cancelled', 'settled')).toBe('already');
+    expect(cancel(null, 'settled')).toBe('refused');
+  });
+
+  test('is open while a line waits', () => {
+    const waiting = { decision: null, lines: [line('pending_approval'), line('settled')] };
+    expect([splitOpenness(waiting, 'approve'), splitOpenness(waiting, 'deny')]).toEqual(['open', 'open']);
+    const denied = { decision: 'denied' as const, lines: waiting.lines };
+    expect([splitOpenness(denied, 'approve'), splitOpenness(denied, 'deny')]).toEqual(['open', 'already']);
+  });
+
   test('finds lines that wait whenever it is open, and is refused or repeated where nothing is left to decide', () => {
     const someSplit = fc.record({ decision: fc.constantFrom(null, ...splitDecisions), lines: someLines });
     fc.assert(

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import {
   type ChallengeFacts,
   evaluateChallenge,
+  expectedHost,
   isPayee,
   payeeToExpect,
   readPayee,
@@ -128,6 +129,40 @@ describe('a challenge', () => {
     expect(evaluation).toMatchObject({ ok: false, code, reason: expect.stringMatching(/nothing was minted$/) });
   });
 
+  test.each<[string, Partial<ChallengeFacts>]>([
+    ['the id of the challenge is longer than 512 characters', { challenge: { id: 'x'.repeat(513) } }],
+    ['the challenge expired at 2026-11-20T10:00:00Z', { challenge: { id: 'x', expires: '2026-11-20T10:00:00Z' } }],
+    ['the merchant accepts mastercard, visa; the card is of amex', { brand: 'amex' }],
+    ['intent int_1 expects 5.00, asked 5.01', { charge: { ...facts.charge, amountCents: cents(501) } }],
+    ['the window is paid for', { intent: { ...facts.intent, closedBecause: 'the window is paid for' } }],
+    [
+      'intent int_1 expects Shop, asked by api.shop.example, recipient merch_1',
+      { intent: { ...facts.intent, expectedMerchant: 'Shop' } },
+    ],
+    [
+      'intent int_1 expects Shop, asked by merch_1',
+      { intent: { ...facts.intent, expectedMerchant: 'Shop' }, payee: { ...payee, host: null } },
+    ],
+    ['rule ppr_1 denies it', { protection: { reason: 'rule ppr_1 denies it' } }],
+    [
+      'available 0.00: fund the account',
+      { decision: { outcome: 'declined', rule: 'insufficient_funds', reason: 'available 0.00' } },
+    ],
+    [
+      'forbidden by the rule daily_limit: above it',
+      { decision: { outcome: 'declined', rule: 'daily_limit', reason: 'above it' } },
+    ],
+  ])('is refused with the sentence: %s', (reason, changes) => {
+    expect(evaluated(changes)).toMatchObject({ ok: false, reason: `${reason}; nothing was minted` });
+  });
+
+  test('with the longest id, before its end, or for an intent of any merchant is answered', () => {
+    expect(evaluated({ challenge: { id: 'x'.repeat(512), expires: '2026-11-20T10:00:00.001Z' } })).toMatchObject({
+      ok: true,
+    });
+    expect(evaluated({ intent: { ...facts.intent, expectedMerchant: '' } })).toMatchObject({ ok: true });
+  });
+
   test('above the amount of the intent is answered within the tolerance only, whatever the rules say', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 2_000 }), fc.constantFrom(null, 0, 10, 50), (amount, tolerancePercent) => {
@@ -139,6 +174,42 @@ describe('a challenge', () => {
       }),
     );
   });
+});
+
+test.each<[text: string, host: string | null]>([
+  ['Shop.Example.', 'shop.example'],
+  ['HTTP://shop.example/a?b', 'shop.example'],
+  ['xhttps://shop.example', null],
+  ['shop.example:8443', 'shop.example'],
+  ['2001:DB8::1', '2001:db8::1'],
+  ['[2001:db8::1]:443', '2001:db8::1'],
+  ['a@shop.example', null],
+  ['shop\\example', null],
+  ['shop example', null],
+  ['a:b:c', null],
+])('the host in %j is %s', (text, host) => {
+  expect(expectedHost(text)).toBe(host);
+});
+
+test('a challenge that says not who is paid is refused in words', () => {
+  expect(readPayee({ recipient: undefined }, null)).toEqual({
+    ...{ ok: false, code: 'challenge_payee' },
+    reason: 'the challenge names no recipient, so nothing says who is paid; nothing was minted',
+  });
+  const unfit = 'the recipient of the challenge is not an id that a payment token can be made for; nothing was minted';
+  for (const recipient of ['', '!m', 'm!', 'm'.repeat(129)])
+    expect(readPayee({ recipient }, null)).toMatchObject({ reason: unfit });
+  expect(readPayee({ recipient: 'm'.repeat(128) }, null)).toMatchObject({ ok: true });
+  expect(isPayee('!!', { host: null, recipient: '??', reference: '??' })).toBe(false);
+  expect(isPayee('!!', { host: null, recipient: '!!', reference: '!!' })).toBe(true);
+});
+
+test('each refusal that is not by a rule of the owner is about the request, and one without a code is by a rule', () => {
+  for (const fault of ['id', 'expired', 'network', 'payee', 'key', 'amount', 'merchant', 'window'])
+    expect(refusalErrorCode(`challenge_${fault}`)).toBe('invalid_state');
+  for (const code of ['checkout_intent', 'over_ceiling', 'intent', 'card', 'card_refused', 'expired'])
+    expect(refusalErrorCode(code)).toBe('invalid_state');
+  expect(refusalErrorCode(null)).toBe('policy_denied');
 });
 
 test('a refusal by a rule of the owner is 403; every other is about the request or the money', () => {

@@ -30,6 +30,22 @@ describe('moves', () => {
     );
   });
 
+  test('each status takes its own commands, each of which leads to one status', () => {
+    const takes = (from: (typeof credentialStatuses)[number]) =>
+      Object.fromEntries(
+        credentialCommands.flatMap((kind) => {
+          const move = moveCredential(from, kind, false);
+          return move.outcome === 'moved' ? [[kind, move.next]] : [];
+        }),
+      );
+    expect(takes('requested')).toEqual({ mint: 'minted', expire: 'expired', refuse: 'refused', revoke: 'revoked' });
+    expect(takes('minted')).toEqual({
+      ...{ consume: 'consumed', decline: 'declined', expire: 'expired', revoke: 'revoked' },
+    });
+    for (const from of ['consumed', 'expired', 'declined', 'refused', 'revoked'] as const)
+      expect(takes(from)).toEqual({});
+  });
+
   test('only one that is asked for or minted is not final', () => {
     expect(credentialStatuses.filter((one) => !isFinalCredential(one))).toEqual(['requested', 'minted']);
     for (const from of ['requested', 'minted'] as const)
@@ -77,6 +93,7 @@ describe('expiry', () => {
   test.each<[string, string | undefined, Date]>([
     ['no expiry', undefined, inMs(credentialLivesMs)],
     ['a later expiry', '2030-01-01T00:00:00Z', inMs(credentialLivesMs)],
+    ['an expiry that is no date', 'soon', inMs(300_000)],
     ['an earlier expiry', '2026-11-20T10:02:30Z', inMs(2.5 * minute)],
     ['an earlier expiry in another time zone', '2026-11-20T11:02:30+01:00', inMs(2.5 * minute)],
   ])('of a credential for a challenge with %s', (_what, expires, expected) => {
@@ -115,6 +132,8 @@ describe('facts', () => {
   test('the workflow of a credential mints it, except for a payment, which mints it itself', () => {
     const requested = { status: 'requested', expiresAt: inMs(minute) } as const;
     expect(credentialFacts({ ...requested, paymentId: null }, now).reached).toEqual([]);
+    const minted = { ...requested, status: 'minted' } as const;
+    expect(credentialFacts({ ...minted, paymentId: null }, now).reached).toEqual(['minted']);
     expect(credentialFacts({ ...requested, paymentId: 'mppp_1' }, now).reached).toEqual(['minted']);
   });
 });

@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { EntryLine } from '../../../../src/domains/treasury/sepa/bank-files.port.ts';
 import { entryMeaning, mismatchOf, statusMeaning } from '../../../../src/domains/treasury/sepa/bank-message.rules.ts';
-import { endToEndIdOf } from '../../../../src/domains/treasury/sepa/end-to-end-id.rules.ts';
+import { endToEndIdOf, transferIdOf } from '../../../../src/domains/treasury/sepa/end-to-end-id.rules.ts';
 import { newId } from '../../../../src/kernel/ids.ts';
 import { cents } from '../../../../src/kernel/money.ts';
 
@@ -26,12 +26,16 @@ const line: EntryLine = {
 const meaningOf = (change: Partial<EntryLine>) => entryMeaning({ ...line, ...change }, (iban) => iban === ours);
 
 test.each([
+  ['RCVD', 'submitted'],
+  ['PDNG', 'submitted'],
   ['ACTC', 'submitted'],
   ['ACCP', 'accepted'],
+  ['ACWC', 'accepted'],
   ['ACSP', 'accepted'],
   ['ACSC', 'settled'],
   ['ACCC', 'settled'],
   ['RJCT', 'rejected'],
+  ['CANC', 'rejected'],
   ['PART', undefined],
   ['constructor', undefined],
 ])('the status %s means %s', (status, kind) => {
@@ -77,4 +81,13 @@ test('a line is about a payment only with its amount and its account', () => {
   expect(mismatchOf(sent, { amountCents: null })).toBeUndefined();
   expect(mismatchOf(sent, { ...line, amountCents: cents(1_251) })).toBe("its amount is 12.51, the payment's 12.50");
   expect(mismatchOf(sent, { ...line, accountIban: 'FR1' })).toBe('it is of another account than the payment');
+});
+
+test('an end-to-end id is the id of its transfer in capitals, and no other text is one', () => {
+  expect(endToEndIdOf('tr_01kc1v9m3se7ttw5v1x0h2q8ab')).toBe('TR01KC1V9M3SE7TTW5V1X0H2Q8AB');
+  expect(transferIdOf('TR01KC1V9M3SE7TTW5V1X0H2Q8AB')).toBe('tr_01kc1v9m3se7ttw5v1x0h2q8ab');
+  for (const other of ['NOTPROVIDED', 'XX01KC1V9M3SE7TTW5V1X0H2Q8AB', 'TR', 'TR01KC1V9M3SE7TTW5V1X0H2Q8AB '])
+    expect([other, transferIdOf(other)]).toEqual([other, undefined]);
+  expect(() => endToEndIdOf(`tr_${'a'.repeat(34)}`)).toThrow(`an end-to-end id of tr_${'a'.repeat(34)}`);
+  expect(() => endToEndIdOf('tr_ä')).toThrow();
 });
