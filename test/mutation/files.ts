@@ -22,6 +22,10 @@ const mpp = domain('payments/mpp');
 const mppPayments = domain('payments/mpp-payments');
 const credentials = domain('payments/mpp-credentials');
 const transfers = domain('treasury/transfers');
+const ledger = domain('treasury/ledger');
+const chains = (file: string, ...tests: readonly string[]): MutatedFile => ({
+  ...{ file: `src/platform/record-chains/${file}.ts`, tests },
+});
 const beneficiaries = domain('treasury/beneficiaries');
 
 export const mutatedFiles: readonly MutatedFile[] = [
@@ -56,7 +60,7 @@ export const mutatedFiles: readonly MutatedFile[] = [
   domain('cards/card-requests')('card-request.rules', 'cards/card-request.rules'),
   domain('identity/passkeys')('passkey.rules', 'identity/passkey.rules'),
   domain('identity/passkey-invitations')('invitation.rules', 'identity/invitation.rules'),
-  domain('treasury/ledger')('ledger.rules', 'treasury/ledger.rules', 'payments/transaction.rules'),
+  ledger('ledger.rules', 'treasury/ledger.rules', 'payments/transaction.rules'),
   mppPayments('mpp-payment.rules', 'payments/mpp-payments/mpp-payment.rules'),
   mppPayments('mpp-payment.outcome.rules', 'payments/mpp-payments/mpp-payment.rules'),
   credentials('mpp-credential.rules', 'payments/mpp-credentials/mpp-credential.rules'),
@@ -86,5 +90,12 @@ export const mutatedFiles: readonly MutatedFile[] = [
   domain('spending/protect-rules')('protect-rule.rules', 'spending/protect-rule.rules'),
   network('network.signature', 'payments/network.signature'),
   webhooks('webhook.signature', 'delivery/webhook.signature'),
-  { file: 'src/platform/record-chains/merkle.rules.ts', tests: ['platform/merkle.rules'] },
+  network('advice.rules', 'payments/advice.rules'),
+  transfers('bank-transfer.run.rules', 'treasury/bank-transfer-run.rules'),
+  ledger('verify.rules', 'treasury/verify.rules'),
+  ledger('proof.rules', 'treasury/proof.rules'),
+  ledger('seal.rules', 'treasury/seal.rules', 'treasury/verify.rules'),
+  ledger('checkpoint.rules', 'treasury/seal.rules'),
+  chains('merkle.rules', 'platform/merkle.rules'),
+  chains('record-chain.rules', 'platform/record-chain.rules'),
 ];

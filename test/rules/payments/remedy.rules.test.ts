@@ -105,9 +105,8 @@ const theCard = {
   limits: { maxTransactionCents: null, dailyLimitCents: null, monthlyLimitCents: null },
 } as const;
 type Spending = DecisionFacts['spending'];
-const { intent: _none, ...spending } = { intent: undefined, ...harmless };
 const allowed: DecisionFacts = {
-  spending: { ...spending, card: theCard },
+  spending: { ...harmless, card: theCard },
   candidates: [],
   token: null,
   availableCents: 10_000,
@@ -121,7 +120,7 @@ const asking = (over: Partial<Spending['request']>) => ({ request: { ...harmless
 const counting = (over: Partial<Spending['counters']>) => ({ counters: { ...harmless.counters, ...over } });
 const controlled = (controls: Partial<CardControls>, over: Partial<Spending> = {}): DecisionFacts =>
   spent({ ...over, card: { ...theCard, controls: { ...noControls, ...controls } } });
-const limited = (limits: Partial<(typeof theCard)['limits'] & Record<string, number>>, over: Partial<Spending> = {}) =>
+const limited = (limits: Partial<NonNullable<Spending['card']>['limits']>, over: Partial<Spending> = {}) =>
   spent({ ...over, card: { ...theCard, limits: { ...theCard.limits, ...limits } } });
 const minutesAgo = (minutes: number): Date => new Date(harmless.at.getTime() - minutes * 60_000);
 const candidate = {
