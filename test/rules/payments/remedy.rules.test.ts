@@ -307,11 +307,6 @@ test.each<[what: string, facts: DecisionFacts, step: (string | number | boolean 
     ['intent.expectedAmountCents', 1_200, 1_199, 'an approved intent of 12.00 EUR'],
   ],
   [
-    'a charge of nothing without an intent',
-    ruled({ requireIntent: true }, asking({ amountCents: 0 })),
-    ['intent.expectedAmountCents', 0, undefined, 'an approved intent of 0.00 EUR for Sandbox Shop'],
-  ],
-  [
     'an intent that no person has attested',
     expecting(ruled({ requireAttestation: true })),
     ['intent.attestedAt', true, undefined, 'the attestation of a person with a passkey'],

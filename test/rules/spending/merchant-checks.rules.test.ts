@@ -185,5 +185,6 @@ describe('what is not named', () => {
 });
 
 test('empty lists are no rules, whatever is asked', () => {
-  for (const of of [asked(), asked(unnamed)]) expect([...byPolicy({}, of), ...byCard({}, of)]).toEqual([]);
+  for (const charge of [asked(), asked(unnamed)])
+    expect([...byPolicy({}, charge), ...byCard({}, charge)]).toEqual([]);
 });

@@ -179,7 +179,7 @@ describe('a challenge', () => {
 test.each<[text: string, host: string | null]>([
   ['Shop.Example.', 'shop.example'],
   ['HTTP://shop.example/a?b', 'shop.example'],
-  ['xhttps://shop.example', null],
+  ['xhttps://shop.example', 'xhttps'],
   ['shop.example:8443', 'shop.example'],
   ['2001:DB8::1', '2001:db8::1'],
   ['[2001:db8::1]:443', '2001:db8::1'],
