@@ -22,6 +22,7 @@ import {
   compareRefusals,
   recordAnswers,
   recordEvents,
+  sentByTest,
 } from '../support/answers.ts';
 import CountReporter from '../support/count-reporter.mts';
 
@@ -87,26 +88,28 @@ test('an event belongs to the call whose handler recorded it, and a step of a wo
   ]);
 });
 
-test('what is asked after an answer follows it, also while its response is not closed yet', async () => {
+test('what is asked after an answer, or sent by a test beside it, follows it, also before its response is closed', async () => {
   recordAnswers(file);
-  const asked = (path: string, writableEnded: boolean) => ({
-    request: { method: 'POST', originalUrl: path, params: {} },
+  const asked = (path: string, writableEnded: boolean, headers = {}) => ({
+    request: { method: 'POST', originalUrl: path, params: {}, headers },
     response: { statusCode: 200, writableEnded, getHeader: () => `request ${path}`, once: () => undefined },
   });
   const start = channel('http.server.request.start');
-  for (const [path, isAnswered] of [
-    ['/answered', true],
-    ['/waiting', false],
+  for (const [path, isAnswered, headers] of [
+    ['/answered', true, {}],
+    ['/waiting', false, {}],
+    ['/beside', false, sentByTest],
   ] as const) {
     start.publish(asked(path, isAnswered));
-    start.publish(asked(`/network${path}`, false));
+    start.publish(asked(`/network${path}`, false, headers));
     record('agent.created', `of ${path}`, { kind: 'network' }, `request ${path}`);
   }
   await recordEvents(file, async (ids) => ids);
   const lines = (await readFile(file, 'utf8')).trim().split('\n');
-  expect(lines.filter((line) => / by /.test(line)).slice(-2)).toEqual([
+  expect(lines.filter((line) => / by /.test(line)).slice(-3)).toEqual([
     'followed by POST /network/answered: POST /answered',
     'carried out by POST /network/waiting: POST /waiting',
+    'followed by POST /network/beside: POST /beside',
   ]);
 });
 

@@ -10,6 +10,7 @@ import { newId } from '../../src/kernel/ids.ts';
 import { entities, reconciliationQueries } from '../../src/main/modules/index.ts';
 import { type Expired, expireHolds } from '../../src/usecases/payments/expire-holds.ts';
 import { hashSecret } from '../../src/vault/secret-hash.ts';
+import { sentByTest } from './answers.ts';
 import { documentFunding } from './factories/funding-document.ts';
 import { businessNow, type Owner, type World } from './world.ts';
 
@@ -153,7 +154,7 @@ export function networkOf(world: Pick<World, 'apiUrl' | 'networkKey'>) {
     const body = JSON.stringify(message);
     const path = `/network/${kind}`;
     const signature = signed(world.networkKey, { path, rawBody: body });
-    const headers = { 'Content-Type': 'application/json', 'X-Network-Signature': signature };
+    const headers = { 'Content-Type': 'application/json', 'X-Network-Signature': signature, ...sentByTest };
     return fetch(`${world.apiUrl}${path}`, { method: 'POST', headers, body });
   };
   const send = async <Body>(kind: string, message: object): Promise<NetworkAnswer<Body>> => {
