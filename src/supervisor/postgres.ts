@@ -6,6 +6,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chmod, chown, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
@@ -80,10 +81,25 @@ function settings({ port, durable = true }: PostgresOptions): string[] {
     log_error_verbosity: 'terse',
     log_min_error_statement: 'panic',
     ...(durable
-      ? {}
+      ? { shared_buffers: `${sharedBuffersMib(memoryBytes())}MB` }
       : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', wal_level: 'minimal', max_wal_senders: 0 }),
   };
   return Object.entries(values).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+}
+
+/**
+ * An eighth of the machine's memory, at least what PostgreSQL takes itself and at most 1 GiB: the other processes of
+ * Bursar need some too. With less than the tables that are in use, each decision waits for pages to be written first.
+ */
+export function sharedBuffersMib(memory: number): number {
+  const eighth = Math.floor(memory / 8 / 2 ** 20);
+  return Math.min(1_024, Math.max(128, eighth));
+}
+
+/** What a container may use, where one limits it. */
+function memoryBytes(): number {
+  const limit = process.constrainedMemory();
+  return limit > 0 ? Math.min(limit, totalmem()) : totalmem();
 }
 
 /** Made under another name first, so that a start that died half way leaves nothing that looks whole. */

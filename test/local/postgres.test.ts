@@ -3,11 +3,12 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { freePort } from '../../src/supervisor/ports.ts';
-import { type Postgres, startPostgres } from '../../src/supervisor/postgres.ts';
+import { type Postgres, sharedBuffersMib, startPostgres } from '../../src/supervisor/postgres.ts';
 import { folderElsewhere } from '../../src/supervisor/postgres-place.ts';
 import { testFolder } from './folder.ts';
 
@@ -33,6 +34,17 @@ async function ask(url: string, text: string): Promise<unknown[][]> {
 }
 
 describe('postgres', () => {
+  test.each([
+    [0.5, 128],
+    [1, 128],
+    [2, 256],
+    [4, 512],
+    [8, 1_024],
+    [256, 1_024],
+  ])('of %p GiB of memory its buffers take %p MiB', (gib, mib) => {
+    expect(sharedBuffersMib(gib * 2 ** 30)).toBe(mib);
+  });
+
   test('a database whose password is lost is not changed, and the error names the remedy', async () => {
     const dir = await testFolder();
     const first = await startIn(dir, 'the former password');
@@ -46,6 +58,10 @@ describe('postgres', () => {
     const first = await startIn(dir);
     await ask(first.url, 'create table kept (n int)');
     expect(await ask(first.url, 'show fsync')).toEqual([['on']]);
+    const buffers = await ask(first.url, "select pg_size_bytes(current_setting('shared_buffers')) / 1024 / 1024");
+    // A container may limit the memory further.
+    expect(Number(buffers[0]?.[0])).toBeGreaterThanOrEqual(128);
+    expect(Number(buffers[0]?.[0])).toBeLessThanOrEqual(sharedBuffersMib(totalmem()));
     expect(await ask(first.url, 'show unix_socket_directories')).toEqual([['']]);
     expect(await ask(first.url, 'show listen_addresses')).toEqual([['127.0.0.1']]);
     expect(await ask(first.url, 'select distinct auth_method from pg_hba_file_rules')).toEqual([['scram-sha-256']]);
