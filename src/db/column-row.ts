@@ -49,6 +49,12 @@ export function jsonColumns<Schema extends EntitySchemaWithMeta, Property extend
   return Object.fromEntries(columns.filter(([property]) => wanted?.includes(property) ?? true)) as never;
 }
 
+/** Of columns that may be null: a row may be without them. */
+export const nullWhereAbsent = <Shape extends z.ZodRawShape>(shape: Shape): Shape =>
+  Object.fromEntries(
+    Object.entries(shape).map(([property, value]) => [property, (value as z.ZodType).default(null)]),
+  ) as never;
+
 type Column = { readonly type: unknown; readonly runtimeType?: string; readonly nullable?: boolean };
 
 /** MikroORM adds `runtimeType` when it opens the database; before that, the type is a class or an instance of it. */

@@ -82,7 +82,13 @@ begin
       ) x limit 1
     ) k on q.token_hash is not null
     left join lateral (
-      select json_agg(case when x.recurring is null then row_to_json(x)
+      select json_agg(case when x.recurring is null then json_build_object('id', x.id, 'owner_id', x.owner_id,
+            'agent_id', x.agent_id, 'card_id', x.card_id, 'status', x.status, 'version', x.version,
+            'expected_amount_cents', x.expected_amount_cents, 'expected_merchant', x.expected_merchant,
+            'expires_at', x.expires_at, 'open_payment_id', x.open_payment_id, 'open_payment_at', x.open_payment_at,
+            'is_auto_approved', x.is_auto_approved, 'approved_at', x.approved_at, 'attested_at', x.attested_at,
+            'transaction_id', x.transaction_id, 'declined_charge', x.declined_charge, 'allows_once_of', x.allows_once_of,
+            'recurring', null, 'verified', x.verified, 'request_id', x.request_id, 'run_id', x.run_id, 'created_at', x.created_at)
           else (to_jsonb(x) || jsonb_build_object('taken',
             (select jsonb_agg(jsonb_build_object('number', w.number, 'status', w.status, 'transaction_id', w.transaction_id))
               from intent_windows w

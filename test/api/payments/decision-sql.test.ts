@@ -16,6 +16,7 @@ import {
   type AuthorizationFacts,
   decisionFactsOf,
   loadAuthorizationFacts,
+  type OpenIntent,
 } from '../../../src/domains/payments/network/authorization-facts.ts';
 import { writingOf } from '../../../src/domains/payments/network/authorization-write.ts';
 import { authorizationMessage } from '../../../src/domains/payments/network/network.contract.ts';
@@ -263,6 +264,49 @@ const intentRow = async (id: string): Promise<IntentRow> => {
   return row;
 };
 
+describe('the open intents of a card', () => {
+  test('what is read of each is what its row says, and what is left out of one for a single payment is null there', async () => {
+    const attested = await anIntent(world, payer, { amountCents: 4_711 });
+    const kept = await anIntent(world, payer, { amountCents: 4_712 });
+    const monthly = await anIntent(world, payer, { amountCents: 4_713 });
+    const declinedCharge = {
+      transactionId: newId('transaction'),
+      merchant: { id: 'sandbox-shop', name: 'Sandbox Shop', mcc: '5734', country: 'DE' },
+      rule: 'blocked_mcc',
+      figures: { mcc: '5734' },
+    };
+    await world.sql(
+      `update intents set attested_at = now(), attested_by = 'a person', approved_at = now(), approved_by = 'a person',
+         transaction_id = $2, verified = true, run_id = 'run', policy_version = 3, client_intent_id = 'mine'
+       where id = $1`,
+      [attested, newId('transaction')],
+    );
+    await world.sql(
+      `update intents set open_payment_id = 'mpp_1', open_payment_at = now(), is_auto_approved = false,
+         declined_charge = $2::jsonb where id = $1`,
+      [kept, JSON.stringify(declinedCharge)],
+    );
+    await world.sql(
+      `update intents set recurring = $2::jsonb, anchor_at = now(), expires_at = now() + interval '90 days',
+         window_number = 1, window_due_at = now(), window_from_at = now() - interval '1 day',
+         window_to_at = now() + interval '1 day' where id = $1`,
+      [monthly, JSON.stringify({ every: 'month', count: 3, merchantMatch: true, amountTolerancePercent: 5 })],
+    );
+    const { facts } = await asked(1_250);
+    for (const id of [attested, kept, monthly]) {
+      const read = facts.intents.find((intent) => intent.id === id);
+      if (read === undefined) throw new Error(`intent ${id} was not read`);
+      const { taken, ...columns } = read;
+      const row: Readonly<Record<string, unknown>> = { ...(await intentRow(id)) };
+      expect(Object.entries(columns).map(([name, value]) => [name, value ?? null])).toEqual(
+        Object.keys(columns).map((name) => [name, row[name] ?? null]),
+      );
+      expect(taken ?? null).toBeNull();
+    }
+    await world.sql(`update intents set status = 'cancelled' where id = any ($1)`, [[attested, kept, monthly]]);
+  });
+});
+
 const aState = fc.record({
   status: fc.constantFrom(...intentStatuses),
   isMatched: fc.boolean(),
@@ -320,7 +364,7 @@ test('an approved charge matches its intent, and a declined one of a checkout fa
         requestId: randomUUID(),
         runId: null,
       };
-      const facts = { ...loaded, intents: [before], token: state.isApproved ? null : token };
+      const facts = { ...loaded, intents: [before as OpenIntent], token: state.isApproved ? null : token };
       const allowed = decided({ ...loaded, intents: [] }, received);
       expect(allowed.outcome).toBe(state.isApproved ? 'approved' : 'declined');
       const candidate = state.isApproved ? ({ id } as Decision['candidate']) : undefined;

@@ -6,7 +6,7 @@
 import type { EventData, EventsLike } from '../../../events/catalog.ts';
 import type { Change } from '../../../events/record.ts';
 import { cents, eurosFromCents } from '../../../kernel/money.ts';
-import { type IntentRow, intentEventData, stateOf, windowEventData } from '../../spending/intents/index.ts';
+import { intentEventData, stateOf, windowEventData } from '../../spending/intents/index.ts';
 import { intentWorkflowId } from '../../spending/intents/intent.messages.ts';
 import { type IntentCommandKind, isFinalIntent, moveIntent } from '../../spending/intents/intent.rules.ts';
 import { scheduleOf } from '../../spending/intents/matchable-intent.rules.ts';
@@ -15,7 +15,7 @@ import { consumptionOf } from '../mpp-credentials/mpp-credential.wire.ts';
 import type { TransactionFields } from '../transactions/transaction.entity.ts';
 import { transactionData } from '../transactions/transaction.wire.ts';
 import { type Decision, decidingFigures } from './authorization.rules.ts';
-import { type AuthorizationFacts, chargedAt, type IntentFields, isTokenSpent } from './authorization-facts.ts';
+import { type AuthorizationFacts, chargedAt, isTokenSpent, type OpenIntent } from './authorization-facts.ts';
 
 export type IntentMoved = {
   readonly intentId: string;
@@ -41,7 +41,7 @@ export function intentMove(
     return isItsCharge ? windowMove(before, transactionId, chargedAt(facts, before, at)) : undefined;
   }
   const kind: IntentCommandKind = isDeclined ? 'fail' : 'match';
-  const move = moveIntent(stateOf(before as IntentRow), kind, false);
+  const move = moveIntent(stateOf(before), kind, false);
   if (move.outcome !== 'moved') return undefined;
   const paying = isDeclined ? (before.matchedTransactionId ?? null) : transactionId;
   const deniedReason = isDeclined ? decision.reason.slice(0, 500) : null;
@@ -49,7 +49,7 @@ export function intentMove(
   return {
     intentId: before.id,
     event: isDeclined ? 'intent.failed' : 'intent.matched',
-    data: intentEventData(after as IntentRow),
+    data: intentEventData(after),
     write: {
       id: before.id,
       version: before.version,
@@ -65,7 +65,7 @@ export function intentMove(
 }
 
 /** A recurring intent stands; its window of now is paid for, and the next one is what it waits for. */
-function windowMove(before: IntentFields, transactionId: string, at: Date): IntentMoved | undefined {
+function windowMove(before: OpenIntent, transactionId: string, at: Date): IntentMoved | undefined {
   const schedule = scheduleOf(before);
   const window = schedule === undefined ? undefined : windowAt(schedule, at);
   if (schedule === undefined || window === undefined) return undefined;
@@ -73,7 +73,7 @@ function windowMove(before: IntentFields, transactionId: string, at: Date): Inte
   const { number, dueAt, fromAt, toAt } = window;
   // If an earlier window has not ended yet, the workflow run stores the next one when it ends.
   const nextWindow = windowNumber === number ? windowNumbered(schedule, number + 1) : undefined;
-  const after = { ...before, transactionId } as IntentRow;
+  const after = { ...before, transactionId };
   return {
     intentId: id,
     event: 'intent.matched',
@@ -182,7 +182,7 @@ export function changesOf(
             agentId,
             subjectId: near.id,
             data: {
-              ...intentEventData(near as IntentRow),
+              ...intentEventData(near),
               transactionId: transaction.id,
               misfits: [...mismatch.misfits],
               askedEuros: eurosFromCents(mismatch.askedCents),

@@ -4,13 +4,13 @@
  * @module
  */
 import * as z from 'zod';
-import { columnRow, jsonColumns, jsonInstant } from '../../../db/column-row.ts';
+import { columnRow, jsonColumns, jsonInstant, nullWhereAbsent } from '../../../db/column-row.ts';
 import { centsValue } from '../../../db/row-values.ts';
 import { rowsOf } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
 import { DomainError } from '../../../kernel/errors.ts';
 import { add, cents } from '../../../kernel/money.ts';
-import { type IntentRow, IntentSchema, IntentWindowSchema } from '../../spending/intents/index.ts';
+import { IntentSchema, IntentWindowSchema } from '../../spending/intents/index.ts';
 import { matchableIntent, whyKeptForPayment } from '../../spending/intents/matchable-intent.rules.ts';
 import type { TakenWindow } from '../../spending/intents/windows/recurrence.rules.ts';
 import {
@@ -81,6 +81,28 @@ const intent = columnRow(jsonColumns(IntentSchema));
 /** Of a recurring intent: the rows of the windows that the question and its open payment fall in. */
 const taken = z.array(columnRow(jsonColumns(IntentWindowSchema, ['number', 'status', 'transactionId'])));
 
+const openColumns = [
+  ...(['id', 'ownerId', 'agentId', 'cardId', 'status', 'version', 'expectedAmountCents', 'expectedMerchant'] as const),
+  ...(['recurring', 'expiresAt', 'openPaymentId', 'openPaymentAt', 'isAutoApproved', 'approvedAt'] as const),
+  ...(['attestedAt', 'transactionId', 'declinedCharge', 'allowsOnceOf', 'verified', 'createdAt'] as const),
+  ...(['requestId', 'runId'] as const),
+] as const;
+/** An intent that is for one payment has none of these while it is open, so they are read of recurring ones alone. */
+const recurringColumns = [
+  ...(['anchorAt', 'windowNumber', 'windowDueAt', 'windowFromAt', 'windowToAt'] as const),
+  ...(['completedAt', 'matchedTransactionId', 'transferId'] as const),
+] as const;
+
+/**
+ * What the decision, its events and its writing look at. A card may have many open intents, of which one pays, so they
+ * are not read whole.
+ */
+const openIntent = columnRow({
+  ...jsonColumns(IntentSchema, openColumns),
+  ...nullWhereAbsent(jsonColumns(IntentSchema, recurringColumns)),
+  taken: taken.nullish(),
+});
+
 /** A transaction that a confirm wrote before any authorization came, with its intent. */
 const confirmed = columnRow({ ...jsonColumns(TransactionSchema), intent });
 
@@ -123,7 +145,7 @@ const factsOfCard = columnRow({
   policy: columnRow(jsonColumns(PolicySchema)).nullable(),
   /** The record that the payment token was minted for; account checks carry none. */
   token: paymentToken.nullable(),
-  intents: z.array(columnRow({ ...jsonColumns(IntentSchema), taken: taken.nullish() })),
+  intents: z.array(openIntent),
   confirmed: z.array(confirmed),
   /** Without this very payment, where a part of it was collected before. */
   counters: spendingCounters(jsonInstant),
@@ -135,15 +157,11 @@ const factsOfCard = columnRow({
 
 const unknownCard = z.object({ early: earlyMessages });
 
-/** An intent as the decision sees it; the ORM is not around it. */
-export type IntentFields = { [K in keyof IntentRow as K extends string ? K : never]: IntentRow[K] } & {
-  readonly taken?: readonly TakenWindow[] | null | undefined;
-};
+export type OpenIntent = z.output<typeof openIntent>;
 export type ConfirmedTransaction = z.output<typeof confirmed>;
 export type OrphanTransaction = z.output<typeof orphan>;
 
-export type AuthorizationFacts = Omit<z.output<typeof factsOfCard>, 'intents'> & {
-  readonly intents: readonly IntentFields[];
+export type AuthorizationFacts = z.output<typeof factsOfCard> & {
   /** Of a charge that Bursar asked the simulated network for. */
   readonly simulation?: SimulationFacts | undefined;
   /** The machine payment that asks before it sends its credential, and so carries no token. */
@@ -298,20 +316,20 @@ const tokenFactsOf = ({ token }: AuthorizationFacts): TokenFacts | null =>
       };
 
 /** The charge is of the payment that the intent is kept for. */
-const isKeptFor = ({ token, paymentId }: AuthorizationFacts, { openPaymentId }: IntentFields): boolean =>
+const isKeptFor = ({ token, paymentId }: AuthorizationFacts, { openPaymentId }: OpenIntent): boolean =>
   openPaymentId != null && (token?.paymentId ?? paymentId) === openPaymentId;
 
 /** When the charge counts: that of an open payment as of when the payment was begun. */
-export const chargedAt = (facts: AuthorizationFacts, intent: IntentFields, at: Date): Date =>
+export const chargedAt = (facts: AuthorizationFacts, intent: OpenIntent, at: Date): Date =>
   isKeptFor(facts, intent) ? (intent.openPaymentAt ?? at) : at;
 
-function candidateFor(facts: AuthorizationFacts, intent: IntentFields, at: Date): Candidate {
+function candidateFor(facts: AuthorizationFacts, intent: OpenIntent, at: Date): Candidate {
   const candidate = candidateOf(intent, intent.taken ?? [], chargedAt(facts, intent, at));
   if (isKeptFor(facts, intent)) return candidate;
   return { ...candidate, closedBecause: candidate.closedBecause ?? whyKeptForPayment(intent, at) };
 }
 
-const candidateOf = (intent: IntentFields, taken: readonly TakenWindow[], at: Date): Candidate => ({
+const candidateOf = (intent: OpenIntent, taken: readonly TakenWindow[], at: Date): Candidate => ({
   ...matchableIntent(intent, taken, at),
   isAutoApproved: intent.isAutoApproved,
   attestedAt: intent.attestedAt ?? null,

@@ -17,8 +17,8 @@ import { changesOf, intentMove } from './authorization-events.ts';
 import {
   type AuthorizationFacts,
   type ConfirmedTransaction,
-  type IntentFields,
   isTokenSpent,
+  type OpenIntent,
   priorMessagesOf,
 } from './authorization-facts.ts';
 import { orphanTransactionOf, transactionOf } from './authorization-transaction.ts';
@@ -169,7 +169,7 @@ const nearestKept = 3;
 
 /** Of the open intents: the one that paid, or those whose amounts came nearest; and how many there were. */
 function candidatesOf({ intents }: AuthorizationFacts, { candidate }: Decision, amountCents: number) {
-  const apart = (intent: IntentFields): number => Math.abs(intent.expectedAmountCents - amountCents);
+  const apart = (intent: OpenIntent): number => Math.abs(intent.expectedAmountCents - amountCents);
   const paying = intents.filter(({ id }) => id === candidate?.id);
   const kept = paying.length > 0 ? paying : intents.toSorted((a, b) => apart(a) - apart(b)).slice(0, nearestKept);
   return {

@@ -44,6 +44,17 @@ export const publishedFields = [
 ] as const satisfies readonly (keyof IntentRow)[];
 export type PublishedIntent = Pick<IntentRow, (typeof publishedFields)[number]>;
 
+type NotInEvents =
+  | 'purpose'
+  | 'expectedMerchant'
+  | 'policyCheck'
+  | 'clientIntentId'
+  | 'approvedBy'
+  | 'deniedReason'
+  | 'openPaymentId';
+/** What the events of an intent are made of. */
+export type EventedIntent = Omit<PublishedIntent, NotInEvents>;
+
 export const intentWire = (row: PublishedIntent): IntentFacts => ({
   id: row.id,
   ownerId: row.ownerId,
@@ -96,19 +107,19 @@ export const windowWire = ({ number, dueAt, fromAt, toAt }: Window): IntentWindo
 type PaidWindow = Window & { readonly status: WindowStatus; readonly transactionId: string | null };
 
 /** Without purpose, merchant, reason and approver, which are texts or may name people. */
-export const intentEventData = (row: PublishedIntent): EventData<'intent.created'> => ({
+export const intentEventData = (row: EventedIntent): EventData<'intent.created'> => ({
   ...withoutWindow(row),
   window: currentWindow(row),
 });
 
 /** Of a recurring intent: the event's own window takes the place of the current one. */
-export const windowEventData = (row: PublishedIntent, window: PaidWindow): EventData<'intent_window.completed'> => ({
+export const windowEventData = (row: EventedIntent, window: PaidWindow): EventData<'intent_window.completed'> => ({
   ...withoutWindow(row),
   matchedTransactionId: window.transactionId,
   window: { ...windowWire(window), status: window.status },
 });
 
-const withoutWindow = (row: PublishedIntent): Omit<EventData<'intent.created'>, 'window'> => ({
+const withoutWindow = (row: EventedIntent): Omit<EventData<'intent.created'>, 'window'> => ({
   id: row.id,
   ownerId: row.ownerId,
   agentId: row.agentId,
@@ -130,13 +141,13 @@ const withoutWindow = (row: PublishedIntent): Omit<EventData<'intent.created'>, 
 });
 
 /** Of an approved recurring one: what is current or next, and unpaid. */
-function windowOf({ status, windowNumber, windowDueAt, windowFromAt, windowToAt }: PublishedIntent): Window | null {
+function windowOf({ status, windowNumber, windowDueAt, windowFromAt, windowToAt }: EventedIntent): Window | null {
   if (status !== 'approved' || windowNumber == null) return null;
   if (windowDueAt == null || windowFromAt == null || windowToAt == null) return null;
   return { number: windowNumber, dueAt: windowDueAt, fromAt: windowFromAt, toAt: windowToAt };
 }
 
-function currentWindow(row: PublishedIntent): IntentWindowWire | null {
+function currentWindow(row: EventedIntent): IntentWindowWire | null {
   const window = windowOf(row);
   return window === null ? null : windowWire(window);
 }
