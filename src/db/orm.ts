@@ -5,6 +5,7 @@
  */
 import { defineConfig, type EntityClass, type EntitySchema, MikroORM } from '@mikro-orm/postgresql';
 import { type ClientBase, type Pool, TypeOverrides } from 'pg';
+import { minute } from '../kernel/instant.ts';
 import { returnDeadClients } from './dead-clients.ts';
 import { keepPool } from './pools.ts';
 import { preparingClient } from './prepared-statements.ts';
@@ -15,6 +16,11 @@ export type Orm = MikroORM;
 export type AnyEntity = EntitySchema | EntityClass<object>;
 
 export const defaultPoolTimeoutMs = 5_000;
+/**
+ * A new connection costs both sides a login, and PostgreSQL the plans of all statements anew. The driver's own ten
+ * seconds would have each payment pay for that where one comes every now and then.
+ */
+const keptIdleMs = 5 * minute;
 /** A network that forgets connections on which nothing is sent must not forget one that waits for a long statement. */
 const keepAlive = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
 
@@ -41,7 +47,7 @@ export async function openDatabase({
     defineConfig({
       clientUrl: url,
       entities: [...entities],
-      pool: { min: 0, max: poolSize },
+      pool: { min: 0, max: poolSize, idleTimeoutMillis: keptIdleMs },
       driverOptions: {
         types: typeParsers(),
         application_name: applicationName,
