@@ -70,7 +70,9 @@ type Counts = Pick<Steps, 'local' | 'regular'> & {
 };
 
 async function countsOf({ bare }: Sides, workflowId: string): Promise<Counts> {
-  const { events } = await bare.client.workflow.getHandle(workflowId).fetchHistory();
+  const handle = bare.client.workflow.getHandle(workflowId);
+  await handle.result(); // The caller of a payment is answered before its run has ended.
+  const { events } = await handle.fetchHistory();
   const found = events ?? [];
   return {
     local: found.filter(({ markerRecordedEventAttributes: one }) => one?.markerName === 'core_local_activity').length,

@@ -13,8 +13,8 @@ export type Listener = { stop(): Promise<void> };
 
 export type ListenerOptions = {
   readonly url: string;
-  /** What to do when a channel is notified. */
-  readonly channels: Readonly<Record<string, () => void>>;
+  /** What to do when a channel is notified, with what the notification says. */
+  readonly channels: Readonly<Record<string, (payload: string) => void>>;
   readonly applicationName: string;
   readonly log: { debug(details: object, message: string): void };
   /** True after every (re)connection, false when it is lost. */
@@ -62,7 +62,7 @@ async function listenOnce(stop: AbortSignal, options: ListenerOptions): Promise<
   let isListening = false;
   try {
     await client.connect();
-    client.on('notification', ({ channel }) => options.channels[channel]?.());
+    client.on('notification', ({ channel, payload = '' }) => options.channels[channel]?.(payload));
     for (const channel of Object.keys(options.channels)) await client.query(`listen ${pg.escapeIdentifier(channel)}`);
     isListening = true;
     options.onListening(true);

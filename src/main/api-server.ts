@@ -5,6 +5,7 @@
  */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import { openNotices } from '../db/notices.ts';
 import { recordDashboardUse, recordRefusedAccess } from '../domains/identity/credentials/access-audit.service.ts';
 import { openCredentials } from '../domains/identity/credentials/credentials.ts';
 import { merchantByHash } from '../domains/merchants/merchants/merchant.queries.ts';
@@ -38,6 +39,12 @@ export async function startApi(config: Config, logTo?: LogOptions['destination']
     clockKey: config.BURSAR_CLOCK_KEY,
     merchantByHash,
   });
+  const mppOutcomes = openNotices({
+    url: config.DATABASE_URL,
+    channel: 'bursar_mpp_payments',
+    applicationName: 'bursar-api-listener',
+    log,
+  });
   if (config.BURSAR_API_KEY !== undefined) {
     await ensureKey({ database })(config.BURSAR_API_KEY, { mode: config.BURSAR_MODE, at: await clock.now() });
   }
@@ -50,7 +57,7 @@ export async function startApi(config: Config, logTo?: LogOptions['destination']
   const stopping = new AbortController();
   const mcp = mcpProtocol({ version, publicUrl: config.publicUrl, hosts: config.BURSAR_MCP_HOSTS, log });
   const app = createApp({
-    areas: mountedAreas({ ...infrastructure, credentials, stopping: stopping.signal }),
+    areas: mountedAreas({ ...infrastructure, credentials, mppOutcomes, stopping: stopping.signal }),
     mode: config.BURSAR_MODE,
     version,
     publicUrl: config.publicUrl,
@@ -86,7 +93,7 @@ export async function startApi(config: Config, logTo?: LogOptions['destination']
       clearTimeout(timer);
       const closed = refusedAccess
         .close()
-        .then(() => credentials.close())
+        .then(() => Promise.all([credentials.close(), mppOutcomes.close()]))
         .then(() => infrastructure.close());
       if (!(await doneWithin(stopTimes.closeMs, closed))) log.warn('connections were left open at the stop');
     },

@@ -32,6 +32,11 @@ import { queueOf, summaryOf, type WorkflowRegistry } from './workflow-registry.t
 export type WorkflowGateway = {
   /** Starts the run's workflow if it is not running, and notes that it was. Throws when Temporal is away. */
   start(run: WorkflowRun): Promise<void>;
+  /**
+   * The same for a caller who then waits for the row, with `wait`. The start is noted after that: mostly the run has ended
+   * by then, and there is nothing to note. A start that takes longer than five seconds is a 503.
+   */
+  startFor<Answer>(target: string | WorkflowRun, wait: () => Promise<Answer>): Promise<Answer>;
   /** The same without waiting, and not if it was started before; the relay makes sure of it. */
   startSoon(workflowId: string): void;
   /** Tells the workflow to look at its row; starts it if it is not there, unless its row is final. */
@@ -80,12 +85,22 @@ export function createGateway({ database, temporal, log, workflows, queues = tas
     if (isRetried || startedEpoch !== (await temporal.epoch())) await noteStarted(id);
   };
 
-  const start = async (run: WorkflowRun): Promise<void> => {
+  const startUnnoted = async (run: WorkflowRun, leftMs: () => number): Promise<void> => {
     const client = await temporal.client();
     await withAttributes((options) =>
-      withinDeadline(client, startTimeoutMs, () => client.workflow.start(run.workflow, options)),
+      withinDeadline(client, leftMs(), () => client.workflow.start(run.workflow, options)),
     )(run, settings);
+  };
+
+  const start = async (run: WorkflowRun): Promise<void> => {
+    await startUnnoted(run, () => startTimeoutMs);
     await noteStarted(run.id);
+  };
+
+  const noteSoonAnswered = (run: KnownWorkflowRun): void => {
+    noteAnswered(run).catch((error: unknown) =>
+      log.debug({ err: error, workflowId: run.id }, 'start not noted; the relay starts it again'),
+    );
   };
 
   /** More at once would only make Temporal's callers and ours wait for the processor. */
@@ -100,6 +115,19 @@ export function createGateway({ database, temporal, log, workflows, queues = tas
 
   return {
     start,
+    startFor: async (target, wait) => {
+      const run = await askedRun(database, target);
+      try {
+        await answeredWithin(startTimeoutMs, (leftMs) => startUnnoted(run, leftMs));
+      } catch (error) {
+        throw refusalFrom(error, startTimeoutMs) ?? error;
+      }
+      try {
+        return await wait();
+      } finally {
+        noteSoonAnswered(run);
+      }
+    },
     startSoon: (workflowId) => {
       startUntouched(workflowId).catch((error: unknown) =>
         log.debug({ err: error, workflowId }, 'not started yet; the relay repeats it'),
@@ -122,7 +150,7 @@ export function createGateway({ database, temporal, log, workflows, queues = tas
       payload: Payload,
       updateId: string,
     ) => {
-      const run = typeof target === 'string' ? await knownRun(database, target) : asOpened(target);
+      const run = await askedRun(database, target);
       try {
         const answer = await answeredWithin(askTimeoutMs, async (leftMs) => {
           const client = await temporal.client();
@@ -140,9 +168,7 @@ export function createGateway({ database, temporal, log, workflows, queues = tas
             );
           })(run, settings);
         });
-        noteAnswered(run).catch((error: unknown) =>
-          log.debug({ err: error, workflowId: run.id }, 'start not noted; the relay starts it again'),
-        );
+        noteSoonAnswered(run);
         return answer;
       } catch (error) {
         throw refusalFrom(error, askTimeoutMs) ?? error;
@@ -150,6 +176,10 @@ export function createGateway({ database, temporal, log, workflows, queues = tas
     },
   };
 }
+
+/** `target` as the gateway's functions take it. */
+const askedRun = async (database: Database, target: string | WorkflowRun): Promise<KnownWorkflowRun> =>
+  typeof target === 'string' ? knownRun(database, target) : asOpened(target);
 
 async function knownRun(database: Database, workflowId: string): Promise<KnownWorkflowRun> {
   const [run] = await findWorkflowRuns(database, [workflowId]);

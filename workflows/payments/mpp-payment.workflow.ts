@@ -56,6 +56,7 @@ const mppPaymentRun: FollowedRun<MppPaymentView, MppPaymentFact, MppPaymentDue> 
     carryOut: resolveMppPayment,
     description: 'For operators: {"outcome":"paid","by":"your name"}; also "not-paid". Gives no answer.',
   },
+  // Of the API of an older release; the present one waits for the row, which has the outcome sooner.
   ask: {
     message: payAtMerchant,
     isAnswered: ({ isAnswered }) => isAnswered,

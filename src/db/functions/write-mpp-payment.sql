@@ -2,6 +2,7 @@
    workflow run, events and audit. Null, and nothing written, where the step's cause has moved the row before. BP001, and
    nothing written, where the row is not the version that the step was decided on, or where the release of the intent
    asks for more than the intent's row.
+   `isAnswered`: there is an answer for the callers of the payment, who are notified.
    `locks`: first the rows of a step that may end the payment, in the common order; without it the caller holds them, or
    the row alone is written. */
 create or replace function write_mpp_payment(p jsonb) returns int language plpgsql as $$
@@ -54,6 +55,7 @@ begin
   if jsonb_array_length(p -> 'events') > 0 then
     perform record_changes(p -> 'events', p -> 'audits');
   end if;
+  if (p ->> 'isAnswered')::boolean then perform pg_notify('bursar_mpp_payments', v_id); end if;
   return v_version;
 end $$;
 

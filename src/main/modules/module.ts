@@ -4,6 +4,7 @@
  * @module
  */
 import type * as workflowTypes from '../../../workflows/index.ts';
+import type { Notices } from '../../db/notices.ts';
 import type { AnyEntity } from '../../db/orm.ts';
 import type { Tx } from '../../db/tx.ts';
 import type { DecisionEvents } from '../../domains/identity/approvals/approval.contract.ts';
@@ -23,6 +24,8 @@ export type ApiProcess = Infrastructure & {
   /** Aborts when the process ends. */
   readonly stopping: AbortSignal;
   readonly credentials: OpenCredentials;
+  /** Of machine payments whose callers wait. */
+  readonly mppOutcomes: Notices;
   /** The reconciliation queries of all areas. */
   readonly reconciliation: readonly ReconciliationQuery[];
   /** What a person approves, of every area. */

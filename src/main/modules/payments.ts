@@ -118,9 +118,9 @@ export const payments = defineModule('payments', [
   servedArea('checkout', {
     contract: checkoutArea,
     position: 320,
-    handlers: ({ database, gateway, config }) =>
+    handlers: ({ database, gateway, mppOutcomes, config }) =>
       checkoutHandlers({
-        execute: executeCheckout({ database, gateway, refusalOfUrl: refusalOfUrl(config) }),
+        execute: executeCheckout({ database, gateway, mppOutcomes, refusalOfUrl: refusalOfUrl(config) }),
         confirm: confirmCheckout({ database }),
       }),
     entities: [CheckoutRow],
@@ -208,11 +208,11 @@ export const payments = defineModule('payments', [
     contract: mppPaymentsArea,
     position: 325,
     lookups: ({ database }) => ({ mppPayment: (id) => findMppPayment(database.read(), id) }),
-    handlers: ({ database, gateway, config, vault }) =>
+    handlers: ({ database, gateway, mppOutcomes, config, vault }) =>
       mppPaymentHandlers({
         database,
         vault,
-        pay: payAtMerchantOnce({ database, gateway, vault, refusalOfUrl: refusalOfUrl(config) }),
+        pay: payAtMerchantOnce({ database, gateway, mppOutcomes, vault, refusalOfUrl: refusalOfUrl(config) }),
         resolve: resolveMppPayment,
       }),
     entities: [MppPaymentRow, MppBodyRow],

@@ -4,7 +4,6 @@
  * that is the row of the machine payment which the checkout became.
  * @module
  */
-import type { Database } from '../../db/database.ts';
 import type { Tx } from '../../db/tx.ts';
 import type { CheckoutRow } from '../../domains/payments/checkout/checkout.entity.ts';
 import { checkoutWorkflowId, payCheckout } from '../../domains/payments/checkout/checkout.messages.ts';
@@ -29,11 +28,10 @@ import { inRunOf } from '../../platform/cause.ts';
 import type { WorkflowGateway } from '../../temporal/gateway.ts';
 import { assertAgentAndCardActive } from '../spending/assert-active.ts';
 import { refuseUnattestedPayment } from '../spending/refuse-unattested.ts';
-import { answeredPayment, askForMs, ruleOf } from './pay-at-merchant.ts';
+import { type AnswerDeps, answeredPayment, ruleOf, waitForMs } from './pay-at-merchant.ts';
 import { refuseOpenPayment } from './refuse-open-payment.ts';
 
-export type ExecuteCheckoutDeps = {
-  readonly database: Database;
+export type ExecuteCheckoutDeps = AnswerDeps & {
   readonly gateway: Pick<WorkflowGateway, 'ask'>;
   /** Why an address is not dialled, as far as its text tells; undefined for one that may be. */
   readonly refusalOfUrl: (url: string) => string | undefined;
@@ -44,11 +42,11 @@ type Order = { readonly intentId: ReachedId<'intent'>; readonly targetUrl: strin
 export const executeCheckout = (deps: ExecuteCheckoutDeps) => {
   const perform = performCheckout(deps);
   return async (order: Order, call: Call): Promise<EndedCheckout> => {
-    const until = Date.now() + askForMs;
+    const until = Date.now() + waitForMs;
     const row = await perform(order, call);
     if (row.mppPaymentId == null) return endedOrRefused(row);
     const payment = await mppPaymentOf(deps.database.read(), row.mppPaymentId);
-    return { row, payment: await answeredPayment(deps, payment, { requestId: call.requestId, until }) };
+    return { row, payment: await answeredPayment(deps, payment, { until }) };
   };
 };
 

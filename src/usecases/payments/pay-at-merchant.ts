@@ -1,13 +1,14 @@
 /**
  * Pays for a resource that a merchant sells by HTTP 402. One transaction writes the payment and its workflow run, the
- * workflow makes the outbound calls, and the answer is the state of the row when the time limit ends.
+ * workflow makes the outbound calls, and the answer is the state of the row as soon as it says the outcome.
  * @module
  */
 import type { Database } from '../../db/database.ts';
+import type { Notices } from '../../db/notices.ts';
 import type { Tx } from '../../db/tx.ts';
 import { isFinalCheckout } from '../../domains/payments/checkout/checkout.rules.ts';
 import type { MppPaymentRow } from '../../domains/payments/mpp-payments/mpp-payment.entity.ts';
-import { mppPaymentWorkflowId, payAtMerchant } from '../../domains/payments/mpp-payments/mpp-payment.messages.ts';
+import { mppPaymentWorkflowId } from '../../domains/payments/mpp-payments/mpp-payment.messages.ts';
 import { payResult } from '../../domains/payments/mpp-payments/mpp-payment.outcome.rules.ts';
 import { findMppPayment, mppPaymentOf } from '../../domains/payments/mpp-payments/mpp-payment.queries.ts';
 import {
@@ -38,9 +39,14 @@ import { refuseUnattestedPayment } from '../spending/refuse-unattested.ts';
 import { surroundingsOf } from './payment-surroundings.ts';
 import { refuseOpen } from './refuse-open-payment.ts';
 
-type AskDeps = { readonly database: Database; readonly gateway: Pick<WorkflowGateway, 'ask'> };
+export type AnswerDeps = {
+  readonly database: Database;
+  readonly gateway: Pick<WorkflowGateway, 'startFor'>;
+  /** Of payments that have an outcome (`write-mpp-payment.sql`). */
+  readonly mppOutcomes: Pick<Notices, 'watch'>;
+};
 
-export type PayAtMerchantDeps = AskDeps & {
+export type PayAtMerchantDeps = AnswerDeps & {
   readonly vault: Pick<Vault, 'seal'>;
   /** Why an address is not dialled, as far as its text tells; undefined for one that may be. */
   readonly refusalOfUrl: (url: string) => string | undefined;
@@ -53,8 +59,8 @@ export type PayOrder = {
   readonly tool?: ToolCall | undefined;
 };
 
-/** The run answers each question within 8 s, so that the last one is answered before 30 s are over. */
-export const askForMs = 21 * second;
+/** Every caller is answered before 30 s are over. */
+export const waitForMs = 24 * second;
 
 export const payAtMerchantOnce =
   (deps: PayAtMerchantDeps) =>
@@ -64,12 +70,11 @@ export const payAtMerchantOnce =
     const ids = { id: call.newId('mppPayment'), credentialId: call.newId('mppCredential') };
     const tool = order.tool === undefined ? undefined : await sealTool(deps.vault, ids.id, order.tool);
     const { row, run } = await deps.database.write((tx) => begin(tx, ids, { ...order, tool }, call));
-    return answeredPayment(deps, row, { requestId: call.requestId, until: Date.now() + askForMs, run });
+    return answeredPayment(deps, row, { until: Date.now() + waitForMs, run });
   };
 
-type Asking = {
-  readonly requestId: string;
-  /** When the last question is asked at the latest, in real time. */
+type Waiting = {
+  /** How long the caller may be kept waiting, in real time. */
   readonly until: number;
   /** Where this call has opened it. */
   readonly run?: WorkflowRun | undefined;
@@ -77,11 +82,11 @@ type Asking = {
 
 /** The payment with an answer for its caller. Refuses where nothing was spent, and while the outcome is not known. */
 export async function answeredPayment(
-  deps: AskDeps,
+  deps: AnswerDeps,
   opened: Readonly<MppPaymentRow>,
-  asking: Asking,
+  waiting: Waiting,
 ): Promise<Readonly<MppPaymentRow>> {
-  const row = await settled(deps, opened, asking);
+  const row = hasOutcome(opened) ? opened : await settled(deps, opened, waiting);
   const result = payResult(outcomeOf(row));
   if (result.kind === 'answered') return row;
   if (result.kind === 'refused') throw new DomainError(result.code, result.why, { refusedBy: ruleOf(row) });
@@ -92,25 +97,35 @@ export async function answeredPayment(
 export const ruleOf = ({ outcomeCode }: { readonly outcomeCode?: string | null | undefined }): RefusedBy | undefined =>
   outcomeCode == null ? undefined : { rule: outcomeCode };
 
-/** Waits for the outcome by asking the workflow, as long as the caller may be kept waiting. */
-async function settled({ database, gateway }: AskDeps, opened: Readonly<MppPaymentRow>, asking: Asking) {
-  const { requestId, until, run } = asking;
-  const { id } = opened;
-  let row = opened;
-  for (let asks = 0; payResult(outcomeOf(row)).kind === 'unknown' && (asks === 0 || Date.now() < until); asks++) {
-    try {
-      // Another update id for each question: a repeat asks anew, and the row makes it harmless.
-      await gateway.ask(run ?? mppPaymentWorkflowId(id), payAtMerchant, {}, `${id}/${requestId}/${asks}`);
-    } catch (error) {
-      const found = await findMppPayment(database.read(), id);
-      if (found !== null && payResult(outcomeOf(found)).kind !== 'unknown') return found; // It was faster than the answer.
-      // The row says what is known, whatever kept the run from its answer.
-      if (found?.status === 'unknown' && isUnavailable(error)) throw unknownOutcome(id, error);
-      throw withPaymentId(error, id);
-    }
-    row = await mppPaymentOf(database.read(), id);
+const hasOutcome = (row: Readonly<MppPaymentRow>): boolean => payResult(outcomeOf(row)).kind !== 'unknown';
+
+/**
+ * Makes sure that the workflow runs, and waits for the row. The row has the outcome before the run has ended, so the
+ * workflow is not asked for it: that would cost two events, a timer and the last workflow task.
+ */
+async function settled(
+  { database, gateway, mppOutcomes }: AnswerDeps,
+  { id }: Readonly<MppPaymentRow>,
+  { until, run }: Waiting,
+): Promise<Readonly<MppPaymentRow>> {
+  const watch = mppOutcomes.watch(id);
+  try {
+    return await gateway.startFor(run ?? mppPaymentWorkflowId(id), async () => {
+      for (;;) {
+        await watch.next(until - Date.now());
+        const row = await mppPaymentOf(database.read(), id);
+        if (hasOutcome(row) || Date.now() >= until) return row;
+      }
+    });
+  } catch (error) {
+    const found = await findMppPayment(database.read(), id);
+    if (found !== null && hasOutcome(found)) return found; // It was started before, by another call.
+    // The row says what is known, whatever keeps the run from being started.
+    if (found?.status === 'unknown' && isUnavailable(error)) throw unknownOutcome(id, error);
+    throw withPaymentId(error, id);
+  } finally {
+    watch.end();
   }
-  return row;
 }
 
 const header = (id: string) => ({ 'X-Service-Payment-Id': id });

@@ -17,6 +17,7 @@ import { followUnusedCredential, revokeCredentialsOf } from '../mpp-credentials/
 import { isAgentClosed } from '../transactions/booking.posting.service.ts';
 import type { MppPaymentRow } from './mpp-payment.entity.ts';
 import { mppPaymentWorkflow, mppPaymentWorkflowId } from './mpp-payment.messages.ts';
+import { payResult } from './mpp-payment.outcome.rules.ts';
 import { lockedMppPayment } from './mpp-payment.queries.ts';
 import {
   bodyLivesMs,
@@ -27,7 +28,7 @@ import {
   mppPaymentDueAt,
   openMppPaymentStatuses,
 } from './mpp-payment.rules.ts';
-import { progressOf } from './mpp-payment.state.ts';
+import { outcomeOf, progressOf } from './mpp-payment.state.ts';
 import { mppPaymentData } from './mpp-payment.wire.ts';
 import { insertMppPayment, type KeptBody, quietWrite, type RunWrite, writeMppPayment } from './mpp-payment.write.ts';
 
@@ -271,6 +272,7 @@ async function moved(
     ...(kept === undefined ? {} : { body: kept.body }),
     ...(leadsOn.includes(command) ? {} : { run: runWriteOf(after, { cause, real, wakes: wakes === true }) }),
     ...(releasesPaid === undefined ? {} : { releasesPaid }),
+    ...(payResult(outcomeOf(after)).kind === 'unknown' ? {} : { isAnswered: true }),
   });
   return version === undefined ? undefined : { ...after, version };
 }

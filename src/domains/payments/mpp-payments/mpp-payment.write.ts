@@ -27,6 +27,8 @@ type Write = {
   readonly run?: RunWrite;
   /** The intent has a charge: it is released, and nothing follows for it. The rows are locked first. */
   readonly releasesPaid?: true;
+  /** There is an answer for the callers of the payment, who are notified. */
+  readonly isAnswered?: true;
 } & (
   | { readonly transition?: undefined }
   | {
@@ -62,7 +64,7 @@ export const quietWrite = (row: Readonly<MppPaymentRow>, write: Write): object =
 });
 
 function columnsOfWrite(row: Readonly<MppPaymentRow>, write: Write): object {
-  const { set, body, run, releasesPaid } = write;
+  const { set, body, run, releasesPaid, isAnswered } = write;
   return {
     id: row.id,
     version: row.version,
@@ -71,6 +73,7 @@ function columnsOfWrite(row: Readonly<MppPaymentRow>, write: Write): object {
     transitions: write.transition === undefined ? [] : transitionsOf(write),
     ...(body === undefined ? {} : { body }),
     ...(run === undefined ? {} : { run }),
+    ...(isAnswered === true ? { isAnswered } : {}),
     ...(releasesPaid === true ? { locks: true, releasesPaid: row.intentId } : {}),
   };
 }
