@@ -6,15 +6,16 @@
  */
 import type { pino } from 'pino';
 import * as z from 'zod';
+import type { MerchantCharge } from '../../domains/payments/network/merchant-charge.rules.ts';
 import { Refusal } from '../answer.ts';
 import type { Store } from '../store.ts';
 import { type Merchant, newReference, parsedJson, sha256 } from '../wire.ts';
 import type { BursarApi, NetworkAnswer } from './bursar-api.ts';
-import { chargedAbroad, type ForeignCharge } from './foreign-charge.ts';
+import { chargedAbroad } from './foreign-charge.ts';
 import type { Outgoing } from './outgoing.ts';
 import { type StandIn, standInRule } from './stand-in.ts';
 
-export type AuthorizationOrder = ForeignCharge & {
+export type AuthorizationOrder = MerchantCharge & {
   cardRef: string;
   token?: string | undefined;
   amountCents: number;

@@ -4,8 +4,7 @@
  * @module
  */
 import * as z from 'zod';
-
-export type ForeignCharge = { merchantAmount?: number | undefined; merchantCurrency?: string | undefined };
+import type { MerchantCharge } from '../../domains/payments/network/merchant-charge.rules.ts';
 
 /** In an order for the network; Bursar takes at most 15 digits. */
 export const foreignCharge = {
@@ -22,13 +21,13 @@ export const foreignCharge = {
     .optional(),
 };
 
-type Authorized = ForeignCharge & { readonly amountCents: number };
+type Authorized = MerchantCharge & { readonly amountCents: number };
 
 /** `part`: the cents that a message is about. Nothing where the shop charges in euros. */
 export function chargedAbroad(
   { merchantAmount, merchantCurrency, amountCents: whole }: Authorized,
   part: number,
-): ForeignCharge {
+): MerchantCharge {
   if (merchantAmount === undefined || merchantCurrency === undefined || whole === 0) return {};
   const format = new Intl.NumberFormat('en', { style: 'currency', currency: merchantCurrency });
   const { maximumFractionDigits = 2 } = format.resolvedOptions();

@@ -4,16 +4,17 @@
  * authorization. What Bursar turns out to have granted is then given back by a partial reversal.
  * @module
  */
+import type { MerchantCharge } from '../../domains/payments/network/merchant-charge.rules.ts';
 import { Refusal } from '../answer.ts';
 import type { Store } from '../store.ts';
 import { newReference } from '../wire.ts';
 import { type AuthorizationBody, type Authorizations, readDecision } from './authorization.ts';
 import type { BursarApi } from './bursar-api.ts';
-import { chargedAbroad, type ForeignCharge } from './foreign-charge.ts';
+import { chargedAbroad } from './foreign-charge.ts';
 import type { Outgoing } from './outgoing.ts';
 import { standInRule } from './stand-in.ts';
 
-type IncrementBody = ForeignCharge & {
+type IncrementBody = MerchantCharge & {
   readonly id: string;
   readonly authorizationId: string;
   readonly cardRef: string;

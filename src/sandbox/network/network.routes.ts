@@ -5,6 +5,7 @@
  */
 import { Router } from 'express';
 import * as z from 'zod';
+import { bothOrNeither, namesBothOrNeither } from '../../domains/payments/network/merchant-charge.rules.ts';
 import { optionalKey, parsed, Refusal } from '../answer.ts';
 import type { CardRow, SandboxCardProcessor } from '../processor/card-processor.ts';
 import { findShop } from '../shops/shop-catalog.ts';
@@ -47,13 +48,7 @@ const Purchase = z
     path: ['amountCents'],
     message: 'must be 0 for a verification and more than 0 for a purchase',
   })
-  .refine(
-    ({ merchantAmount, merchantCurrency }) => (merchantAmount === undefined) === (merchantCurrency === undefined),
-    {
-      path: ['merchantCurrency'],
-      message: 'goes together with merchantAmount: send both or neither',
-    },
-  );
+  .refine(namesBothOrNeither, bothOrNeither);
 const Clear = z.strictObject({
   authorizationId: reference,
   amountCents: positiveCents.optional(),

@@ -6,7 +6,7 @@
 import * as z from 'zod';
 import { defineArea } from '../../../http/route.ts';
 import { cleanText, mcc, text } from '../../../http/schemas.ts';
-import type { MerchantCharge } from './received-message.ts';
+import { bothOrNeither, namesBothOrNeither } from './merchant-charge.rules.ts';
 
 const reference = z.string().regex(/^[A-Za-z0-9_.:-]{1,128}$/, 'must have 1 to 128 characters of A-Z a-z 0-9 _ . : -');
 const amountCents = z.int().min(0).max(99_999_999_999);
@@ -36,12 +36,6 @@ function isAmount(amount: number): boolean {
   return /^\d+(\.\d{1,4})?$/.test(digits) && digits.replace('.', '').length <= 15;
 }
 
-const namesBothOrNeither = ({ merchantAmount, merchantCurrency }: MerchantCharge): boolean =>
-  (merchantAmount === undefined) === (merchantCurrency === undefined);
-const bothOrNeither = {
-  path: ['merchantCurrency'],
-  message: 'goes together with merchantAmount: send both or neither',
-};
 const at = z.iso.datetime({ offset: true });
 const merchant = z.object({
   id: text(128),

@@ -6,11 +6,8 @@ export type MessageKind = 'authorization' | 'increment' | 'clearing' | 'reversal
 /** Why a message is kept without being booked, until an operator assigns it. */
 export type Misfit = 'other_card' | 'other_currency';
 
-/** What the merchant charged by a message, where it charged in a currency of its own: both or neither. */
-export type MerchantCharge = {
-  readonly merchantAmount?: number | undefined;
-  readonly merchantCurrency?: string | undefined;
-};
+/** Why a message waits for an operator. What it moved for a card that nobody has is booked, in suspense. */
+export type Unsettled = Misfit | 'unknown_card';
 
 /** One message with where it came from. `cause.causeId` names the adapter, the kind of message and the network's id. */
 export type Received<Message> = {

@@ -22,7 +22,7 @@ import {
   walletToReturnTo,
 } from '../../treasury/index.ts';
 import { available, held } from '../../treasury/ledger/account.rules.ts';
-import type { MerchantCharge } from '../network/received-message.ts';
+import type { MerchantCharge } from '../network/merchant-charge.rules.ts';
 import { fundingSourceOf } from './funding-source.rules.ts';
 import type { TransactionRow } from './transaction.entity.ts';
 
