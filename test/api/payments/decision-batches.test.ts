@@ -280,6 +280,19 @@ test('two processes decide for the same cards at once: no deadlock, no decline b
   expect(Number(spent?.revision)).toBeGreaterThanOrEqual(10);
 });
 
+test('ten agents share one wallet, in two processes: with money for all of them, none is declined for contention', async () => {
+  const first = await aPayer(world, { fundsCents: 60 * 1_250 });
+  const agents = [first, ...(await Promise.all(Array.from({ length: 9 }, () => aSibling(first))))];
+  const processes = [authorizeCard(depsOf(here)), authorizeCard(depsOf(elsewhere))];
+  const answers = await Promise.all(
+    Array.from({ length: 60 }, (_, i) => processes[i % 2]?.(aCharge(agents[i % 10] as Payer))),
+  );
+  const told = new Set(answers.map((answer) => `${answer?.decision} ${answer?.rule}`));
+  expect([...told]).toEqual(['approved within_rules']);
+  expect(await balancesOf(world, first)).toEqual({ available: 0, held: 60 * 1_250, receivable: 0 });
+  for (const agent of agents) expect(await rowsOf('decisions', agent)).toHaveLength(6);
+});
+
 test('a connection that dies in the middle of a batch leaves nothing, and the repeat of each message is decided', async () => {
   const payers = await Promise.all([1, 2, 3].map(() => aPayer(world)));
   const charges = payers.map((payer) => aCharge(payer));
