@@ -23,6 +23,8 @@ type Options<Item> = {
   /** From the arrival to the begin. */
   readonly withinMs: number;
   readonly tooLate: () => Error;
+  /** As many wait as may. */
+  readonly tooMany: () => Error;
   /** Two items of one key are never under way together. */
   readonly keyOf: (item: Item) => string;
   /** Items of one group are under way in one batch only, and as many of them. */
@@ -64,6 +66,7 @@ export function inLanes<Item, Result>(
     ofGroup = 4,
     withinMs,
     tooLate,
+    tooMany,
     keyOf,
     groupOf,
   }: Options<Item>,
@@ -191,7 +194,7 @@ export function inLanes<Item, Result>(
   const isFull = (): boolean => waiting.length >= mostWaiting;
   const take = (item: Item) =>
     new Promise<Result>((done, failed) => {
-      if (isFull()) return failed(tooLate());
+      if (isFull()) return failed(tooMany());
       const now = performance.now();
       const times = { until: now + withinMs, patientUntil: now + patienceMs };
       waiting.push({ item, key: keyOf(item), group: groupOf(item), place: arrived++, ...times, done, failed });

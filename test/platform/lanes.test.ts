@@ -33,6 +33,7 @@ function controlled(options: Limits = {}) {
     {
       withinMs: 60_000,
       tooLate: () => new Error('too late'),
+      tooMany: () => new Error('too many'),
       keyOf: ({ id }) => id,
       groupOf: ({ group }) => group,
       fewestBeside: 1,
@@ -195,7 +196,7 @@ test('what has not begun in time is refused while the lanes hang, and what has b
 test('what comes when too many wait is refused at once', async () => {
   const { batches, submit } = controlled({ lanes: 1, mostWaiting: 1 });
   const all = [submit(item('a')), submit(item('b'))];
-  await expect(submit(item('c'))).rejects.toThrow('too late');
+  await expect(submit(item('c'))).rejects.toThrow('too many');
   batches[0]?.end();
   await settled();
   batches[1]?.end();
@@ -208,7 +209,7 @@ test('lanes are full once as many wait as may, and not before', async () => {
   expect(submit.isFull()).toBe(false);
   all.push(submit(item('c')));
   expect(submit.isFull()).toBe(true);
-  await expect(submit(item('d'))).rejects.toThrow('too late');
+  await expect(submit(item('d'))).rejects.toThrow('too many');
   batches[0]?.end();
   await settled();
   expect(submit.isFull()).toBe(false);

@@ -45,10 +45,12 @@ const underLock = 4;
  * alone what is not answered in about two seconds.
  */
 export const authorizeCard = ({ mostWaitMs = second, ...deps }: AuthorizeCardDeps & { mostWaitMs?: number }) => {
-  const tooLate = () => new DomainError('unavailable', tooLateAfter(mostWaitMs), { retryAfterSeconds: 1 });
+  const refused = (why: string) => () => new DomainError('unavailable', why, { retryAfterSeconds: 1 });
+  const tooMany = refused(queueIsFull);
   const decideInBatch = inLanes((batch: readonly Authorization[]) => decideBatch(deps, batch), {
     withinMs: mostWaitMs,
-    tooLate,
+    tooLate: refused(tooLateAfter(mostWaitMs)),
+    tooMany,
     keyOf: ({ adapter, message }) => `${adapter}/${message.id}`,
     groupOf: ({ adapter, message }) => `card/${adapter}/${message.cardRef}`,
   });
@@ -67,16 +69,15 @@ export const authorizeCard = ({ mostWaitMs = second, ...deps }: AuthorizeCardDep
   };
   /** Throws while more wait than can be begun in time. */
   const admit = (): void => {
-    if (decideInBatch.isFull()) throw tooLate();
+    if (decideInBatch.isFull()) throw tooMany();
   };
   return Object.assign(authorize, { admit });
 };
 
-const tooLateAfter = (ms: number): string =>
-  `this authorization could not be begun within ${ms} ms; nothing is held, and the network may send it again`;
-
-const lockedAfter = (ms: number): string =>
-  `another change held what this authorization needs for ${ms} ms; nothing is held, and the network may send it again`;
+const again = 'nothing is held, and the network may send it again';
+const queueIsFull = `more authorizations wait than can be begun in time, so this one was not taken; ${again}`;
+const tooLateAfter = (ms: number): string => `this authorization could not be begun within ${ms} ms; ${again}`;
+const lockedAfter = (ms: number): string => `another change held what this authorization needs for ${ms} ms; ${again}`;
 
 async function decide(
   deps: AuthorizeCardDeps,

@@ -78,7 +78,7 @@ test('what finds the queue full is 503 with Retry-After and holds nothing; the l
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
     expect(await answer.json()).toEqual({
       error:
-        'this authorization could not be begun within 60000 ms; nothing is held, and the network may send it again',
+        'more authorizations wait than can be begun in time, so this one was not taken; nothing is held, and the network may send it again',
     });
   }
   await blocker.query('rollback');
