@@ -59,6 +59,7 @@ async function sanctionsGauge({ sanctions }: Deps): Promise<Gauge> {
 }
 
 const waitingRow = z.object({ deliveries: z.int(), wakes: z.int(), starts: z.int(), unsealed: z.int() });
+const messagesRow = z.object({ reason: z.string(), count: z.int() });
 const ageRow = z.object({ loop: z.string(), seconds: z.number() });
 
 /** One statement over conditions that each have their index: what is finished is never read. */
@@ -81,12 +82,26 @@ async function waiting({ database }: Deps): Promise<Gauge[]> {
     ageRow,
     'select loop, extract(epoch from now() - succeeded_at)::float8 as seconds from heartbeats order by loop',
   );
+  const messages = await rowsOf(
+    database.read(),
+    messagesRow,
+    `select w.reason, count(m.id)::int as count
+     from unnest(array['other_card', 'other_currency', 'unknown_card']) w (reason)
+     left join network_messages m
+       on m.unbooked_reason = w.reason and m.unbooked_reason is not null and m.settled_as is null
+     group by w.reason order by w.reason`,
+  );
   const gauge = (name: string, help: string, value: number): Gauge => ({ name, help, values: [{ value }] });
   return [
     gauge('bursar_deliveries_waiting', 'Webhook deliveries that are not finished.', counts.deliveries),
     gauge('bursar_wakes_waiting', 'Workflow runs whose row has changed and that were not woken yet.', counts.wakes),
     gauge('bursar_starts_waiting', 'Open rows whose workflow run was never started.', counts.starts),
     gauge('bursar_unsealed_journals', 'Ledger journals that the sealer has not sealed yet.', counts.unsealed),
+    {
+      name: 'bursar_network_messages_waiting',
+      help: 'Messages of the card network that wait for an operator: see bursar network messages.',
+      values: messages.map(({ reason, count }) => ({ value: count, labels: { reason } })),
+    },
     gauge(
       'bursar_event_feed_lag_seconds',
       'Time for which the oldest open transaction has delayed newer events of the feed.',

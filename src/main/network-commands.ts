@@ -1,37 +1,40 @@
 /**
- * `bursar network messages` lists what the card network sent and nothing has booked, because it contradicts its
- * authorization; `assign` books one of them there after all, `dismiss` decides that nothing is booked for it. Exit code 1:
- * it could not be settled so.
+ * `bursar network messages` lists what the card network sent and an operator has to settle: it contradicts its
+ * authorization, or nobody has its card. `assign` books one of them on its payment after all, `dismiss` decides that it is
+ * not. Exit code 1: it could not be settled so.
  * @module
  */
 import type { Database } from '../db/database.ts';
 import { unbookedMessages } from '../domains/payments/network/unbooked-message.service.ts';
 import { DomainError } from '../kernel/errors.ts';
+import { isId } from '../kernel/ids.ts';
 import { centsFromEuros, inWords } from '../kernel/money.ts';
-import { assignMessage, dismissMessage } from '../usecases/payments/settle-unbooked-message.ts';
+import { type Assignment, assignMessage, dismissMessage } from '../usecases/payments/settle-unbooked-message.ts';
 import { ofCommand } from './change-keys.ts';
 
 type Say = (text: string) => unknown;
 type Run = (database: Database, say: Say) => Promise<number>;
 
 /** Undefined: not a command, so that the usage is shown. */
-export function networkCommand([verb, name, reason, euros, ...more]: readonly string[]): Run | undefined {
+export function networkCommand([verb, name, reason, last, ...more]: readonly string[]): Run | undefined {
   if (verb === 'messages' && name === undefined) return listMessages;
   const message = name === undefined ? undefined : messageNamed(name);
   if (message === undefined || reason === undefined || reason.trim() === '' || reason.length > 500) return undefined;
-  if (verb === 'dismiss' && euros === undefined) {
+  if (verb === 'dismiss' && last === undefined) {
     return refusing(async (database, say) => {
       const isNew = await dismissMessage({ database })({ message, reason }, await ofCommand(database));
       say(
-        isNew ? `dismissed ${name}: nothing is booked for it\n` : `${name} was dismissed before; nothing was changed\n`,
+        isNew
+          ? `dismissed ${name}: it is booked on no payment\n`
+          : `${name} was dismissed before; nothing was changed\n`,
       );
       return 0;
     });
   }
-  const amountCents = euros === undefined || !isAmount.test(euros) ? undefined : centsFromEuros(Number(euros));
-  if (verb !== 'assign' || more.length > 0 || (euros !== undefined && amountCents === undefined)) return undefined;
+  const given = last === undefined ? {} : amountOrCard(last);
+  if (verb !== 'assign' || more.length > 0 || given === undefined) return undefined;
   return refusing(async (database, say) => {
-    const assignment = { message, reason, amountCents };
+    const assignment = { message, reason, ...given };
     const { transactionId, isNew } = await assignMessage({ database })(assignment, await ofCommand(database));
     say(
       isNew ? `booked ${name} on ${transactionId}\n` : `${name} is booked on ${transactionId}; nothing was changed\n`,
@@ -42,6 +45,11 @@ export function networkCommand([verb, name, reason, euros, ...more]: readonly st
 
 /** As people write it: an empty one is no amount, and `Number` would make 0 of it. */
 const isAmount = /^\d{1,9}(\.\d{1,2})?$/;
+
+function amountOrCard(text: string): Pick<Assignment, 'amountCents' | 'cardId'> | undefined {
+  if (isAmount.test(text)) return { amountCents: centsFromEuros(Number(text)) };
+  return isId('card', text) ? { cardId: text } : undefined;
+}
 
 /** `clearing/clr_1`, or `sandbox/clearing/clr_1` where several networks have that id. */
 function messageNamed(name: string): { adapter?: string; kind: string; id: string } | undefined {
@@ -70,7 +78,7 @@ const listMessages: Run = async (database, say) => {
       `${adapter}/${kind}/${id}: ${reason}, ${amount}, card ${cardRef}, of ${of}, received ${receivedAt.toISOString()}\n`,
     );
   }
-  say(found.length === 0 ? 'every message of the network is booked or settled\n' : `${found.length} messages wait\n`);
+  say(found.length === 0 ? 'no message of the network waits for an operator\n' : `${found.length} messages wait\n`);
   return 0;
 };
 

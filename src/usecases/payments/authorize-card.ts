@@ -12,7 +12,7 @@ import { oneRowOf, runSql } from '../../db/statement.ts';
 import type { Tx } from '../../db/tx.ts';
 import { type Known, knownAnswer, loadAuthorizationFacts } from '../../domains/payments/network/authorization-facts.ts';
 import type { AuthorizationAnswer } from '../../domains/payments/network/network.contract.ts';
-import { keepMessage, missingAuthorization } from '../../domains/payments/network/network-message.service.ts';
+import { keepUnknownCard, missingAuthorization } from '../../domains/payments/network/network-message.service.ts';
 import { bookCollected } from '../../domains/payments/transactions/booking.others.service.ts';
 import { lockForEarly } from '../../domains/payments/transactions/booking.posting.service.ts';
 import { lockDecision, lockPayment } from '../../domains/payments/transactions/payment-lock.service.ts';
@@ -67,7 +67,7 @@ export const authorizeCard = ({ mostWaitMs = second, ...deps }: AuthorizeCardDep
     }
     return answer;
   };
-  /** Throws while more wait than can be begun in time. */
+  /** Throws while as many wait as may. */
   const admit = (): void => {
     if (decideInBatch.isFull()) throw tooMany();
   };
@@ -237,6 +237,6 @@ async function declineUnknownCard(tx: Tx, { message, ...received }: Authorizatio
     reason: 'the card is not known here',
   };
   const booking = { ...received, message: { ...message, authorizationId: message.id } };
-  await keepMessage(tx, booking, { kind: 'authorization', transactionId: null, answer });
+  await keepUnknownCard(tx, booking, answer);
   return answer;
 }

@@ -68,8 +68,10 @@ async function book(tx: Tx, deps: AuthorizeCardDeps, received: Advice): Promise<
   const isAnswered = await isAuthorizationAnswered(tx, adapter, message.authorizationId);
   const transactionId = isAnswered ? await bookOnAnswered(tx, received) : await decide(tx, deps, received);
   const answer = { transactionId };
-  await keepMessage(tx, received, { kind: 'advice', transactionId, answer });
-  return { answer, isUnknownCard: transactionId === null };
+  const isUnknownCard = transactionId === null;
+  const kept = { kind: 'advice', transactionId, answer } as const;
+  await keepMessage(tx, received, isUnknownCard ? { ...kept, unsettled: 'unknown_card' } : kept);
+  return { answer, isUnknownCard };
 }
 
 /** The authorization has not come: the advice stands for it. */

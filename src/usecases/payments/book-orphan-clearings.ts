@@ -9,25 +9,17 @@ import { type Given, query } from '../../db/db.ts';
 import { runSql } from '../../db/statement.ts';
 import type { Tx } from '../../db/tx.ts';
 import { waitingMessages } from '../../domains/payments/network/authorization-facts.ts';
-import { type AuthorizationAnswer, clearingMessage } from '../../domains/payments/network/network.contract.ts';
-import {
-  cardRefOfAuthorization,
-  messageMisfits,
-  storeMissingAuthorization,
-} from '../../domains/payments/network/network-message.service.ts';
-import { blankTransaction } from '../../domains/payments/transactions/blank-transaction.ts';
+import { clearingMessage } from '../../domains/payments/network/network.contract.ts';
+import { cardRefOfAuthorization, messageMisfits } from '../../domains/payments/network/network-message.service.ts';
 import { lockForEarly } from '../../domains/payments/transactions/booking.posting.service.ts';
-import { recordCreated } from '../../domains/payments/transactions/booking.service.ts';
-import { lockPayment, lockSpending } from '../../domains/payments/transactions/payment-lock.service.ts';
-import { TransactionRow } from '../../domains/payments/transactions/transaction.entity.ts';
 import { findByAuthorization } from '../../domains/payments/transactions/transaction.queries.ts';
-import { newId } from '../../kernel/ids.ts';
 import { day } from '../../kernel/instant.ts';
 import type { Cause } from '../../platform/cause.ts';
 import { bookEarlyMessages } from './book-early-messages.ts';
 import { bookOrphanRefunds } from './book-orphan-refunds.ts';
 import { forEachCollectingErrors } from './for-each-collecting-errors.ts';
 import { holderOf } from './holder-of-card.ts';
+import { openUninvitedPayment } from './open-uninvited-payment.ts';
 
 export type BookOrphansDeps = { readonly database: Pick<Database, 'read' | 'write'> };
 
@@ -85,33 +77,7 @@ async function book(tx: Tx, { adapter, authorizationId, cardRef }: Orphan, at: D
     at,
   };
 
-  await lockSpending(tx, holder.agentId);
-  const row = tx.create(
-    TransactionRow,
-    blankTransaction({
-      ...holder,
-      id: newId('transaction'),
-      adapter,
-      authorizationId,
-      merchantId: merchant?.id ?? null,
-      merchant: merchant?.name ?? null,
-      merchantMcc: merchant?.mcc ?? null,
-      merchantCountry: merchant?.country ?? null,
-      requestId: cause.requestId,
-      createdAt: at,
-      updatedAt: at,
-    }),
-  );
-  await tx.flush();
-  await recordCreated(tx, row, cause);
-  const answer: AuthorizationAnswer = {
-    decision: 'approved',
-    approvedCents: 0,
-    transactionId: row.id,
-    rule: 'cleared_before',
-    reason: 'the network collected without asking',
-  };
-  await storeMissingAuthorization(tx, { adapter, authorizationId, cardRef }, { transactionId: row.id, answer, at });
-  await lockForEarly(tx, await lockPayment(tx, row.id), early, cause);
+  const row = await openUninvitedPayment(tx, { adapter, authorizationId, cardRef, holder, merchant }, cause);
+  await lockForEarly(tx, row, early, cause);
   await bookEarlyMessages(tx, { adapter, cause, cardRef, early, transactionId: row.id });
 }

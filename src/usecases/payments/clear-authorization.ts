@@ -70,12 +70,9 @@ async function clear(tx: Tx, received: Clearing): Promise<Cleared> {
 
 async function withoutAuthorization(tx: Tx, received: Clearing): Promise<Booked> {
   const answer = { transactionId: null };
-  const kept = { kind: 'clearing', transactionId: null, answer } as const;
   if (await isCardKnown(tx, received.message.cardRef)) {
-    await keepMessage(tx, received, { ...kept, isWaiting: true });
+    await keepMessage(tx, received, { kind: 'clearing', transactionId: null, answer, isWaiting: true });
     return { answer, isSuspended: false };
   }
-  await keepMessage(tx, received, kept);
-  await bookToSuspense(tx, received, 'clearing');
-  return { answer, isSuspended: true };
+  return { answer, isSuspended: await bookToSuspense(tx, received, 'clearing') };
 }

@@ -4,6 +4,7 @@
  * @module
  */
 import * as z from 'zod';
+import { operatorOwnerId } from '../../domains/treasury/bank-files/bank-entry.rules.ts';
 import { inWords } from '../../kernel/money.ts';
 import { defineReconciliation, type ReconciliationQuery } from '../../platform/reconciliation.ts';
 
@@ -119,6 +120,43 @@ const holds = defineReconciliation({
     `transaction ${id} holds ${inWords(heldCents)}; its journals hold ${inWords(bookedCents)}`,
 });
 
+/** Of the operator's journal by which a message enters suspense. */
+const suspenseCause = `m.kind || ':' || m.adapter || ':' || m.id`;
+
+/** In the operator's book: while it waits, between the cards and suspense; assigned, nothing; dismissed, in fees. */
+const suspended = defineReconciliation({
+  name: 'network messages of unknown cards',
+  sql: `select m.kind, m.id, m.settled_as as "settledAs", x.cents as "movedCents", b.cards as "cardsCents",
+      b.suspense as "suspenseCents", b.fees as "feesCents"
+    from network_messages m
+    cross join lateral (
+      select case m.kind when 'clearing' then 1 else -1 end * (m.body ->> 'amountCents')::bigint as cents
+    ) x
+    cross join lateral (
+      select coalesce(sum(l.amount_cents) filter (where l.account = 'external:cards:${operatorOwnerId}'), 0)::bigint as cards,
+        coalesce(sum(l.amount_cents) filter (where l.account = 'suspense:${operatorOwnerId}'), 0)::bigint as suspense,
+        coalesce(sum(l.amount_cents) filter (where l.account = 'fees:${operatorOwnerId}'), 0)::bigint as fees
+      from journals j join ledger_entries l on l.journal_id = j.id
+      where j.owner_id = '${operatorOwnerId}' and j.cause in (${suspenseCause}, ${suspenseCause} || '/' || m.settled_as)
+    ) b
+    where ($1::text is null or $1 = '${operatorOwnerId}') and m.unbooked_reason = 'unknown_card' and m.kind in ('clearing', 'refund')
+      and (b.cards, b.suspense, b.fees) is distinct from (
+        case when m.settled_as = 'assigned' then 0 else x.cents end,
+        case when m.settled_as is null then -x.cents else 0 end,
+        case when m.settled_as = 'dismissed' then -x.cents else 0 end)`,
+  row: z.object({
+    kind: z.string(),
+    id: z.string(),
+    settledAs: z.string().nullable(),
+    movedCents: z.number(),
+    cardsCents: z.number(),
+    suspenseCents: z.number(),
+    feesCents: z.number(),
+  }),
+  describe: ({ kind, id, settledAs, movedCents, cardsCents, suspenseCents, feesCents }) =>
+    `the ${kind} ${id} of an unknown card moved ${inWords(movedCents)} and is ${settledAs ?? 'in suspense'}; the operator's book has ${inWords(cardsCents)} at the cards, ${inWords(suspenseCents)} in suspense and ${inWords(feesCents)} in fees`,
+});
+
 const journalsOfPayments = defineReconciliation({
   name: 'journals of payments',
   sql: `select j.id, j.kind, j.reference_id as "transactionId", j.cause from journals j
@@ -127,17 +165,19 @@ const journalsOfPayments = defineReconciliation({
         select from transactions t join transaction_events e on e.transaction_id = t.id
         where t.id = j.reference_id and t.owner_id = j.owner_id
           and j.cause = case e.kind when 'expiry' then 'hold_expiry' else e.kind end || ':' || e.adapter || ':' || e.network_id)
-      -- A clearing or refund of an unknown card has no transaction: the message itself is the document of its suspense journal.
-      and not (j.kind in ('clearing', 'refund') and j.reference_type = 'adjustment' and exists (
-        select from network_messages m where m.kind = j.kind and m.id = j.reference_id and m.transaction_id is null
-          and j.cause = j.kind || ':' || m.adapter || ':' || m.id))`,
+      -- Of an unknown card, the message itself is the document of the journals that it enters and leaves suspense by.
+      and not (j.kind in ('clearing', 'refund') and j.reference_type = 'adjustment'
+        and j.owner_id = '${operatorOwnerId}' and exists (
+          select from network_messages m
+          where m.kind = j.kind and m.id = j.reference_id and m.unbooked_reason = 'unknown_card'
+            and j.cause in (${suspenseCause}, ${suspenseCause} || '/' || m.settled_as)))`,
   row: z.object({ id: z.string(), kind: z.string(), transactionId: z.string(), cause: z.string() }),
   describe: ({ id, kind, transactionId, cause }) =>
     `journal ${id} of the kind ${kind} has no message ${cause} of transaction ${transactionId}`,
 });
 
 const settledMessages = defineReconciliation({
-  name: 'network messages that contradict their authorization',
+  name: 'network messages that waited for an operator',
   sql: `select m.kind, m.id, m.settled_as as "settledAs" from network_messages m
     left join transaction_events e on e.adapter = m.adapter and e.network_id = m.id and e.kind = m.kind
     left join transactions t on t.id = coalesce(e.transaction_id, m.transaction_id)
@@ -147,7 +187,7 @@ const settledMessages = defineReconciliation({
   describe: ({ kind, id, settledAs }) =>
     settledAs === 'assigned'
       ? `the ${kind} ${id} was assigned by an operator, and no transaction has it`
-      : `the ${kind} ${id} contradicts its authorization and was not assigned, and a transaction has it`,
+      : `the ${kind} ${id} waited for an operator and was not assigned, and a transaction has it`,
 });
 
 const decisions = defineReconciliation({
@@ -234,6 +274,7 @@ export const paymentReconciliation: readonly ReconciliationQuery[] = [
   clearingMessages,
   refunds,
   holds,
+  suspended,
   journalsOfPayments,
   settledMessages,
   decisions,

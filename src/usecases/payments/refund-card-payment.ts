@@ -62,15 +62,11 @@ async function refund(tx: Tx, received: Refund): Promise<Refunded> {
   const found = authorizationId === undefined ? null : await findByAuthorization(tx, adapter, authorizationId);
   if (found !== null) return book(tx, received, await lockPayment(tx, found.id));
   const holder = await holderOf.first(tx, { cardRef });
-  const kept = { kind: 'refund', transactionId: null, answer: { transactionId: null } } as const;
-  if (holder === null) {
-    await keepMessage(tx, received, kept);
-    await bookToSuspense(tx, received, 'refund');
-    return { answer: kept.answer, isSuspended: true };
-  }
+  const answer = { transactionId: null };
+  if (holder === null) return { answer, isSuspended: await bookToSuspense(tx, received, 'refund') };
   if (authorizationId === undefined) return book(tx, received, await lockedHolder(tx, holder));
-  await keepMessage(tx, received, { ...kept, isWaiting: true });
-  return { answer: kept.answer, isSuspended: false };
+  await keepMessage(tx, received, { kind: 'refund', transactionId: null, answer, isWaiting: true });
+  return { answer, isSuspended: false };
 }
 
 async function book(tx: Tx, received: Refund, of: TransactionRow | CardHolder): Promise<Refunded> {

@@ -1,7 +1,7 @@
 /**
- * An operator settles a message of the network that contradicts its authorization: it is booked on that authorization
- * after all, or dismissed. Once; the same again changes nothing. Booked like the message itself, so money, intent and
- * events follow in the same way.
+ * An operator settles a message of the network that contradicts its authorization, or whose card nobody has: it is booked
+ * on its payment after all, or dismissed. Once; the same again changes nothing. Booked like the message itself, so money,
+ * intent and events follow in the same way.
  * @module
  */
 import type { Database } from '../../db/database.ts';
@@ -10,23 +10,26 @@ import { clearingMessage, refundMessage, reversalMessage } from '../../domains/p
 import { networkCauseId } from '../../domains/payments/network/network.routes.ts';
 import { cardRefOfAuthorization } from '../../domains/payments/network/network-message.service.ts';
 import {
-  lockMisfit,
+  lockUnsettled,
   type MessageName,
-  type MisfitMessage,
-  settleMisfit,
+  settleMessage,
+  type UnsettledMessage,
 } from '../../domains/payments/network/unbooked-message.service.ts';
 import { sourceOf } from '../../domains/payments/transactions/booking.posting.service.ts';
 import { bookClearing, bookReversal } from '../../domains/payments/transactions/booking.service.ts';
 import { lockPayment } from '../../domains/payments/transactions/payment-lock.service.ts';
-import { bookRefund } from '../../domains/payments/transactions/refund.service.ts';
-import type { TransactionRow } from '../../domains/payments/transactions/transaction.entity.ts';
+import { bookRefund, type CardHolder } from '../../domains/payments/transactions/refund.service.ts';
+import { TransactionRow } from '../../domains/payments/transactions/transaction.entity.ts';
 import { findByAuthorization } from '../../domains/payments/transactions/transaction.queries.ts';
 import { recordAudit } from '../../events/record.ts';
 import { assert } from '../../kernel/assert.ts';
 import { DomainError } from '../../kernel/errors.ts';
 import type { Cause } from '../../platform/cause.ts';
 import { cardWasUsed } from '../cards/card-was-used.ts';
+import { bookEarlyMessages } from './book-early-messages.ts';
+import { leaveSuspense } from './book-to-suspense.ts';
 import { holderOf } from './holder-of-card.ts';
+import { paymentOfSuspended } from './payment-of-suspended.ts';
 import { lockedHolder } from './refund-card-payment.ts';
 
 export type Assignment = {
@@ -35,6 +38,8 @@ export type Assignment = {
   readonly reason: string;
   /** In EUR; only of a message in another currency, whose own amount says nothing. */
   readonly amountCents?: number | undefined;
+  /** Only of a message whose own card is not known: whose holder it is booked for. */
+  readonly cardId?: string | undefined;
 };
 
 /** `isNew` false: it was assigned before. `transactionId`: what it was booked on, or the refund that it became. */
@@ -45,9 +50,10 @@ export const assignMessage =
   (assignment: Assignment, cause: Cause): Promise<Assigned> =>
     database.write((tx) => assign(tx, assignment, cause));
 
-async function assign(tx: Tx, { message: name, reason, amountCents }: Assignment, own: Cause): Promise<Assigned> {
-  const message = await lockMisfit(tx, name);
-  const { adapter, kind, id, authorizationId, unbookedReason } = message;
+async function assign(tx: Tx, assignment: Assignment, own: Cause): Promise<Assigned> {
+  const message = await lockUnsettled(tx, assignment.message);
+  const { reason } = assignment;
+  const { adapter, kind, id, unbookedReason } = message;
   if (message.settledAs === 'dismissed') throw new DomainError('invalid_state', `the ${kind} ${id} was dismissed`);
   if (message.settledAs === 'assigned') {
     assert(message.transactionId !== null, 'what was assigned has its transaction');
@@ -57,25 +63,70 @@ async function assign(tx: Tx, { message: name, reason, amountCents }: Assignment
     const why = 'it says what the network approved for another card, so only the clearing will show whose money it was';
     throw new DomainError('invalid_state', `the advice ${id} cannot be assigned: ${why}; dismiss it`);
   }
-  const bookedCents = centsOf(message, amountCents);
+  const amountCents = centsOf(message, assignment.amountCents);
+  const cause: Cause = { ...own, causeId: `${networkCauseId(adapter, kind, id)}:assigned` };
+  const booked =
+    unbookedReason === 'unknown_card'
+      ? await bookFromSuspense(tx, message, assignment.cardId, cause)
+      : await bookMisfit(tx, message, { ...assignment, amountCents }, cause);
+  await settleMessage(tx, message, { as: 'assigned', reason, transactionId: booked.id }, cause);
+  const details = { kind, networkId: id, misfit: unbookedReason, amountCents: amountCents ?? null, reason };
+  const { ownerId, agentId } = booked;
+  await recordAudit(tx, cause, { action: 'network_message.assigned', ownerId, agentId, subjectId: booked.id, details });
+  return { transactionId: booked.id, isNew: true };
+}
+
+type Booked = Pick<TransactionRow, 'id' | 'ownerId' | 'agentId'>;
+
+async function bookMisfit(
+  tx: Tx,
+  message: UnsettledMessage,
+  { amountCents, cardId }: Pick<Assignment, 'amountCents' | 'cardId'>,
+  cause: Cause,
+): Promise<Booked> {
+  const { adapter, kind, id, authorizationId, cardRef, unbookedReason } = message;
+  if (cardId !== undefined)
+    throw new DomainError('invalid_request', `the ${kind} ${id} does not wait for a card: name none`);
   const found = authorizationId === null ? null : await findByAuthorization(tx, adapter, authorizationId);
   if (found === null && authorizationId !== null) {
     const why = `its authorization ${authorizationId} has not come`;
     throw new DomainError('invalid_state', `the ${kind} ${id} cannot be assigned: ${why}`);
   }
   if (unbookedReason === 'other_currency') await assertSameCard(tx, message);
-  const cause: Cause = { ...own, causeId: `${networkCauseId(adapter, kind, id)}:assigned` };
-  const row = found === null ? undefined : await lockPayment(tx, found.id);
-  const booked = await book(tx, message, { row, amountCents: bookedCents }, cause);
-  await settleMisfit(tx, message, { as: 'assigned', reason, transactionId: booked.id }, cause);
-  const details = { kind, networkId: id, misfit: unbookedReason, amountCents: bookedCents ?? null, reason };
-  const { ownerId, agentId } = booked;
-  await recordAudit(tx, cause, { action: 'network_message.assigned', ownerId, agentId, subjectId: booked.id, details });
-  return { transactionId: booked.id, isNew: true };
+  if (found !== null) return book(tx, message, { of: await lockPayment(tx, found.id), amountCents }, cause);
+  const holder = await holderOf.first(tx, { cardRef });
+  if (holder === null)
+    throw new DomainError('invalid_state', `the refund ${id} cannot be assigned: its card is not known`);
+  return book(tx, message, { of: await lockedHolder(tx, holder), amountCents }, cause);
+}
+
+async function bookFromSuspense(
+  tx: Tx,
+  message: UnsettledMessage,
+  cardId: string | undefined,
+  cause: Cause,
+): Promise<Booked> {
+  const { adapter, cardRef } = message;
+  const { of, early } = await paymentOfSuspended(tx, message, cardId, cause);
+  const { amountCents } = suspendedOf(message);
+  const booked = await book(tx, message, { of, amountCents }, cause);
+  await bookEarlyMessages(tx, { adapter, cause, cardRef, early, transactionId: booked.id });
+  await leaveSuspense(tx, suspendedOf(message), 'assigned', cause);
+  return booked;
+}
+
+/** Only what moved money is in suspense. */
+function suspendedOf({ adapter, kind, id, body }: UnsettledMessage) {
+  assert(kind === 'clearing' || kind === 'refund', 'only clearings and refunds move money of a card that nobody has');
+  assert(typeof body.amountCents === 'number', 'clearings and refunds name their amount');
+  return { adapter, kind, id, amountCents: body.amountCents };
 }
 
 /** Its currency is what it was kept for, so nobody has looked at its card yet. */
-async function assertSameCard(tx: Tx, { adapter, kind, id, authorizationId, cardRef }: MisfitMessage): Promise<void> {
+async function assertSameCard(
+  tx: Tx,
+  { adapter, kind, id, authorizationId, cardRef }: UnsettledMessage,
+): Promise<void> {
   const authorized = authorizationId === null ? undefined : await cardRefOfAuthorization(tx, adapter, authorizationId);
   if (authorized === undefined || authorized === cardRef) return;
   const why = `its card ${cardRef} is not that of authorization ${authorizationId}, ${authorized}`;
@@ -84,7 +135,7 @@ async function assertSameCard(tx: Tx, { adapter, kind, id, authorizationId, card
 
 /** Undefined: a reversal of all that is left. */
 function centsOf(
-  { kind, id, body, unbookedReason }: MisfitMessage,
+  { kind, id, body, unbookedReason }: UnsettledMessage,
   amountCents: number | undefined,
 ): number | undefined {
   const isForeign = unbookedReason === 'other_currency';
@@ -101,48 +152,47 @@ function centsOf(
   return amountCents;
 }
 
-type Booking = { readonly row: TransactionRow | undefined; readonly amountCents: number | undefined };
+type Booking = { readonly of: TransactionRow | CardHolder; readonly amountCents: number | undefined };
 
 async function book(
   tx: Tx,
-  { adapter, kind, id, cardRef, body }: MisfitMessage,
-  { row, amountCents }: Booking,
+  { adapter, kind, body }: UnsettledMessage,
+  { of, amountCents }: Booking,
   cause: Cause,
-): Promise<Pick<TransactionRow, 'id' | 'ownerId' | 'agentId'>> {
+): Promise<Booked> {
   if (kind === 'refund') {
     const refund = refundMessage.parse(body);
-    const holder = row === undefined ? await holderOf.first(tx, { cardRef }) : null;
-    if (row === undefined && holder === null)
-      throw new DomainError('invalid_state', `the refund ${id} cannot be assigned: its card is not known`);
-    const of = row ?? (await lockedHolder(tx, holder as NonNullable<typeof holder>));
     const { merchant } = refund;
     return bookRefund(tx, { source: sourceOf(adapter, refund), amountCents: amountCents ?? 0, merchant, of }, cause);
   }
-  assert(row !== undefined, 'clearings and reversals name their authorization');
+  assert(of instanceof TransactionRow, 'clearings and reversals name their authorization');
   if (kind === 'clearing') {
     const clearing = clearingMessage.parse(body);
     const booked = { source: sourceOf(adapter, clearing), amountCents: amountCents ?? 0, isFinal: clearing.final };
-    await bookClearing(tx, row, booked, cause, cardWasUsed);
+    await bookClearing(tx, of, booked, cause, cardWasUsed);
   } else {
     const source = sourceOf(adapter, reversalMessage.parse(body));
-    await bookReversal(tx, row, { source, amountCents }, cause, cardWasUsed);
+    await bookReversal(tx, of, { source, amountCents }, cause, cardWasUsed);
   }
-  return row;
+  return of;
 }
 
-/** Nothing is booked for it, now or later. Answers whether this call dismissed it. */
+/** Nothing is booked on a payment, now or later; what is in suspense is written off. Answers whether this call did it. */
 export const dismissMessage =
   ({ database }: { readonly database: Database }) =>
-  ({ message: name, reason }: Omit<Assignment, 'amountCents'>, own: Cause): Promise<boolean> =>
+  ({ message: name, reason }: Pick<Assignment, 'message' | 'reason'>, own: Cause): Promise<boolean> =>
     database.write(async (tx) => {
-      const message = await lockMisfit(tx, name);
+      const message = await lockUnsettled(tx, name);
       const { adapter, kind, id, authorizationId, unbookedReason, settledAs } = message;
       if (settledAs === 'assigned')
         throw new DomainError('invalid_state', `the ${kind} ${id} is booked on ${message.transactionId}`);
       if (settledAs === 'dismissed') return false;
       const row = authorizationId === null ? null : await findByAuthorization(tx, adapter, authorizationId);
-      await settleMisfit(tx, message, { as: 'dismissed', reason, transactionId: null }, own);
-      const details = { kind, networkId: id, misfit: unbookedReason, reason };
+      await settleMessage(tx, message, { as: 'dismissed', reason, transactionId: null }, own);
+      const isSuspended = unbookedReason === 'unknown_card' && kind !== 'advice';
+      if (isSuspended) await leaveSuspense(tx, suspendedOf(message), 'dismissed', own);
+      const writtenOff = isSuspended ? { writtenOffCents: suspendedOf(message).amountCents } : {};
+      const details = { kind, networkId: id, misfit: unbookedReason, ...writtenOff, reason };
       const owner = row === null ? {} : { ownerId: row.ownerId, agentId: row.agentId };
       await recordAudit(tx, own, {
         ...{ action: 'network_message.dismissed', ...owner, subjectId: row?.id ?? `${kind}/${id}`, details },

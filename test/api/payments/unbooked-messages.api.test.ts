@@ -123,7 +123,7 @@ test('dismissed: nothing is booked, now or later, and the network is refused as 
   const { payer, authorizationId, transactionId } = await authorized();
   const { id, body } = await strangeClearing(payer, authorizationId);
   expect(await bursar('dismiss', `clearing/${id}`, 'sent by mistake')).toEqual({
-    ...{ code: 0, said: `dismissed clearing/${id}: nothing is booked for it\n` },
+    ...{ code: 0, said: `dismissed clearing/${id}: it is booked on no payment\n` },
   });
   expect((await bursar('dismiss', `sandbox/clearing/${id}`, 'sent by mistake')).said).toContain('nothing was changed');
   expect(await bursar('assign', `clearing/${id}`, 'after all')).toEqual({

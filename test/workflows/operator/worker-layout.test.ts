@@ -18,6 +18,7 @@ import { searchAttributes } from '../../../src/temporal/gateway.ts';
 import { clientsOf } from '../../support/factories/records.ts';
 import { type Installation, startInstallation } from '../../support/installation.ts';
 import { openTemporal } from '../../support/operator-view.ts';
+import { networkOf } from '../../support/payments-world.ts';
 import { eventually } from '../../support/world.ts';
 
 let bursar: Installation;
@@ -51,12 +52,22 @@ const log = (name: string): Promise<string> => readFile(join(bursar.dir, 'logs',
 test('one address shows the figures of Bursar and of the SDK', async () => {
   const { agents } = clientsOf(await bursar.owner());
   await agents.createAgent({ body: { name: 'buyer' } });
+  const { apiUrl, networkKey } = bursar.ready;
+  const nobodys = {
+    id: 'clr_nobody',
+    authorizationId: 'auth_nobody',
+    cardRef: 'cr_nobody',
+    amountCents: 1,
+    final: true,
+  };
+  expect((await networkOf({ apiUrl, networkKey }).send('clearings', nobodys)).status).toBe(200);
   const lines = [
     /^bursar_pool_connections\{state="waiting"\} \d+$/m,
     /^bursar_deliveries_waiting \d+$/m,
     /^bursar_wakes_waiting \d+$/m,
     /^bursar_starts_waiting \d+$/m,
     /^bursar_unsealed_journals \d+$/m,
+    /^bursar_network_messages_waiting\{reason="unknown_card"\} 1$/m,
     /^bursar_sanctions_list 2$/m,
     /^bursar_runs\{list="stuck"\} 0$/m,
     /^bursar_loop_age_seconds\{loop="relay"\} [\d.]+$/m,

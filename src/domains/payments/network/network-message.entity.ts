@@ -1,7 +1,7 @@
 /** The card network's messages. Persistence only. @module */
 import { defineEntity, p } from '@mikro-orm/core';
 import type { TableOf } from '../../../db/tables.ts';
-import type { MessageKind, Misfit } from './received-message.ts';
+import type { MessageKind, Unsettled } from './received-message.ts';
 
 export const NetworkMessageSchema = defineEntity({
   name: 'NetworkMessage',
@@ -18,9 +18,9 @@ export const NetworkMessageSchema = defineEntity({
     isWaiting: p.boolean().defaultRaw('default'),
     body: p.json<unknown>().nullable(),
     receivedAt: p.datetime(),
-    unbookedReason: p.text().$type<Misfit>().nullable(),
+    unbookedReason: p.text().$type<Unsettled>().nullable(),
     requestId: p.text().nullable(),
-    /** What an operator made of a message that contradicts its authorization. */
+    /** What an operator made of a message that waited for one. */
     settledAs: p.text().$type<'assigned' | 'dismissed'>().nullable(),
     settledReason: p.text().nullable(),
     settledAt: p.datetime().nullable(),

@@ -10,7 +10,7 @@ import { runSql } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
 import { DomainError } from '../../../kernel/errors.ts';
 import { type AuthorizationAnswer, type BookingAnswer, bookingAnswer } from './network.contract.ts';
-import type { MessageKind, Misfit, Received } from './received-message.ts';
+import type { MessageKind, Misfit, Received, Unsettled } from './received-message.ts';
 
 /** `authorizationId` absent: a refund that names none. */
 type Message = { readonly id: string; readonly cardRef: string; readonly authorizationId?: string | undefined };
@@ -35,7 +35,7 @@ type Asked = {
 const storedMessages = query((from, given: Given<Asked>) =>
   from
     .selectFrom('network_messages')
-    .select(['kind', 'id', 'cardRef', 'requestHash', 'answer', 'unbookedReason as misfit'])
+    .select(['kind', 'id', 'cardRef', 'requestHash', 'answer', 'unbookedReason'])
     .where('adapter', '=', given('adapter'))
     .where(
       sql<boolean>`(id, kind) in ((${given('id')}, ${given('kind')}), (${given('authorizationId')}, 'authorization'))`,
@@ -60,7 +60,8 @@ export async function claimAnswered<Answer>(
   const same = stored.find((one) => one.kind === kind && one.id === message.id);
   if (same !== undefined) {
     const answer = sameAnswer(same, requestHash, message.id);
-    if (same.misfit !== null && isRefused(answer)) throw misfitRefusal(message, same.misfit);
+    const { unbookedReason: why } = same;
+    if (why !== null && why !== 'unknown_card' && isRefused(answer)) throw misfitRefusal(message, why);
     return { known: answers.parse(answer) };
   }
   const authorization = stored.find((one) => one.kind === 'authorization' && one.id === authorizationId);
@@ -84,7 +85,7 @@ export function misfitRefusal({ id, authorizationId, currency }: Booking, misfit
 
 /** Keeps a message that does not fit, with its body; `unbooked_network_messages` lists it. */
 export const keepMisfit = (tx: Tx, kind: MessageKind, received: Received<Booking>, misfit: Misfit): Promise<void> =>
-  keepMessage(tx, received, { kind, transactionId: null, answer: refusedAnswer, misfit });
+  keepMessage(tx, received, { kind, transactionId: null, answer: refusedAnswer, unsettled: misfit });
 
 /** The answer, unless the id names another message. */
 export function sameAnswer<Answer>(
@@ -123,8 +124,8 @@ export type StoredMessage = {
   readonly answer: Readonly<Record<string, unknown>>;
   /** It is about an authorization that has not come yet. */
   readonly isWaiting?: boolean;
-  /** It does not fit its authorization, and is not booked. */
-  readonly misfit?: Misfit;
+  /** It waits for an operator. */
+  readonly unsettled?: Unsettled;
 };
 
 export async function keepMessage(
@@ -149,12 +150,27 @@ export async function keepMessage(
       stored.transactionId,
       JSON.stringify(stored.answer),
       isWaiting,
-      isWaiting || stored.misfit !== undefined ? JSON.stringify(message, withoutToken) : null,
-      stored.misfit ?? null,
+      isWaiting || stored.unsettled !== undefined ? JSON.stringify(message, withoutToken) : null,
+      stored.unsettled ?? null,
       cause.at,
       cause.requestId,
     ],
   );
+}
+
+/**
+ * The answer to an authorization of a card that nobody has. Where an operator has booked what was collected for it, it is
+ * known already, and this fixes its answer.
+ */
+export async function keepUnknownCard(tx: Tx, received: Received<Message>, answer: AuthorizationAnswer): Promise<void> {
+  const { adapter, message, requestHash, cause } = received;
+  const fixed = await runSql(
+    tx,
+    `update network_messages set request_hash = $3, answer = $4::jsonb, request_id = $5
+     where adapter = $1 and id = $2 and kind = 'authorization' and request_hash = $6`,
+    [adapter, message.id, requestHash, JSON.stringify(answer), cause.requestId, missingAuthorization],
+  );
+  if (fixed === 0) await keepMessage(tx, received, { kind: 'authorization', transactionId: null, answer });
 }
 
 /** A payment token is a secret: only its hash is stored, with what it was minted for. */

@@ -209,7 +209,7 @@ export const networkArea = defineArea({
       refusals: ['conflict'],
       summary: 'The network collects; `final` gives the rest of the hold back',
       description:
-        'Never refused: taken from the hold, then from available money, and the rest is owed. What comes before its authorization waits for it: a day at most where money was collected, a clearing of 0 until the authorization comes. 409: a `cardRef` that is not the authorization’s, or a `currency` that is not EUR; kept, and not booked until an operator assigns it. A final clearing of 0 gives the hold back.',
+        'Never refused: taken from the hold, then from available money, and the rest is owed. What comes before its authorization waits for it: a day at most where money was collected, a clearing of 0 until the authorization comes. 409: a `cardRef` that is not the authorization’s, or a `currency` that is not EUR; kept, and not booked until an operator assigns it. A final clearing of 0 gives the hold back. What is collected from a card that is not known goes to the operator’s suspense account.',
       body: clearingMessage,
       success: { status: 200, body: bookingAnswer },
       fires: [
@@ -241,7 +241,7 @@ export const networkArea = defineArea({
       refusals: ['conflict'],
       summary: 'The network gives back what it had collected',
       description:
-        'Never refused: credited at once, to the owner’s default wallet where agent or wallet are closed, after what is owed. A separate transaction (`type: refund`) that names the original in `originalTransactionId`. A refund that comes before its authorization waits for it, a day at most. Spending limits get nothing back. An original that is given back whole becomes `reversed`; more than was collected raises an alert, once no clearing can come any more. 409: a `cardRef` that is not the authorization’s, or a `currency` that is not EUR; the message is stored and not booked until an operator assigns it.',
+        'Never refused: credited at once, to the owner’s default wallet where agent or wallet are closed, after what is owed. A separate transaction (`type: refund`) that names the original in `originalTransactionId`. A refund that comes before its authorization waits for it, a day at most. Spending limits get nothing back. An original that is given back whole becomes `reversed`; more than was collected raises an alert, once no clearing can come any more. 409: a `cardRef` that is not the authorization’s, or a `currency` that is not EUR; the message is stored and not booked until an operator assigns it. What is given back to a card that is not known goes to the operator’s suspense account.',
       body: refundMessage,
       success: { status: 200, body: bookingAnswer },
       fires: ['transaction.created', 'transaction.refunded', 'transaction.updated', 'risk.alert_created'],

@@ -1,6 +1,6 @@
 /**
- * Messages that contradict their authorization, as an operator sees and settles them. Each is settled once: what was
- * assigned or dismissed stays so. Nothing is booked here.
+ * Messages that contradict their authorization, and those of a card that nobody has, as an operator sees and settles
+ * them. Each is settled once: what was assigned or dismissed stays so. Nothing is booked here.
  * @module
  */
 import * as z from 'zod';
@@ -36,28 +36,28 @@ export const unbookedMessages = (tx: Tx): Promise<UnbookedMessage[]> =>
      from unbooked_network_messages order by received_at, adapter, kind, id`,
   );
 
-const misfit = columnRow({
+const unsettled = columnRow({
   adapter: z.string(),
   kind: kinds,
   id: z.string(),
   authorizationId: z.string().nullable(),
   cardRef: z.string(),
   body: z.record(z.string(), z.unknown()),
-  unbookedReason: z.enum(['other_card', 'other_currency']),
+  unbookedReason: z.enum(['other_card', 'other_currency', 'unknown_card']),
   settledAs: z.enum(['assigned', 'dismissed']).nullable(),
   transactionId: z.string().nullable(),
 });
-export type MisfitMessage = z.output<typeof misfit>;
+export type UnsettledMessage = z.output<typeof unsettled>;
 
 /** `adapter` where several networks have a message with this id. */
 export type MessageName = { readonly kind: string; readonly id: string; readonly adapter?: string | undefined };
 
 /** Takes the place of its authorization in the queue, so that it is settled once. */
-export async function lockMisfit(tx: Tx, { kind, id, adapter }: MessageName): Promise<MisfitMessage> {
-  const read = (): Promise<MisfitMessage[]> =>
+export async function lockUnsettled(tx: Tx, { kind, id, adapter }: MessageName): Promise<UnsettledMessage> {
+  const read = (): Promise<UnsettledMessage[]> =>
     rowsOf(
       tx,
-      misfit,
+      unsettled,
       `select adapter, kind, id, authorization_id, card_ref, body, unbooked_reason, settled_as, transaction_id
        from network_messages
        where kind = $1 and id = $2 and unbooked_reason is not null and ($3::text is null or adapter = $3)`,
@@ -65,7 +65,7 @@ export async function lockMisfit(tx: Tx, { kind, id, adapter }: MessageName): Pr
     );
   const [one, ...others] = await read();
   if (one === undefined)
-    throw new DomainError('not_found', `no ${kind} ${id} is kept unbooked: see \`bursar network messages\``);
+    throw new DomainError('not_found', `no ${kind} ${id} is kept for an operator: see \`bursar network messages\``);
   if (others.length > 0) {
     const names = [one, ...others].map((found) => `${found.adapter}/${kind}/${id}`).join(', ');
     throw new DomainError('invalid_request', `several networks sent ${kind} ${id}: name one of ${names}`);
@@ -82,9 +82,9 @@ type Settled = {
   readonly transactionId: string | null;
 };
 
-export async function settleMisfit(
+export async function settleMessage(
   tx: Tx,
-  { adapter, kind, id }: MisfitMessage,
+  { adapter, kind, id }: UnsettledMessage,
   { as, reason, transactionId }: Settled,
   { at }: Cause,
 ): Promise<void> {

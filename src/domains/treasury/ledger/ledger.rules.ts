@@ -12,6 +12,7 @@ import {
   available,
   external,
   type FundingSource,
+  fees,
   held,
   interowner,
   type OwnerAccount,
@@ -105,6 +106,18 @@ export const leaveSuspense = ({ ownerId, amountCents }: Owned & Amount): Posting
 
 /** … and comes into that of its owner. */
 export const toWalletFromSuspense = (coming: Credit): Posting[] => credit(interowner(coming.ownerId), coming);
+
+/** What the network collected for a card that nobody has, in the operator's book; negative: what it gave back. */
+export const cardSuspense = ({ ownerId, amountCents }: Owned & Amount): Posting[] =>
+  move(suspense(ownerId), external('cards', ownerId), amountCents);
+
+/** It is booked on a payment, in the book of that owner, … */
+export const leaveCardSuspense = ({ ownerId, amountCents }: Owned & Amount): Posting[] =>
+  move(external('cards', ownerId), suspense(ownerId), amountCents);
+
+/** … or nobody's, so that the operator bears it, or keeps it. */
+export const writeOffSuspense = ({ ownerId, amountCents }: Owned & Amount): Posting[] =>
+  move(fees(ownerId), suspense(ownerId), amountCents);
 
 type Between = Amount & { readonly fromWalletId: string; readonly toWalletId: string };
 
