@@ -105,6 +105,14 @@ describe('the decision about a charge', () => {
   const charge = async (over: Partial<typeof shop> = {}) =>
     (await network.authorize(payer, { merchant: { ...shop, ...over } })).body;
 
+  const traceOf = async (transactionId: string | null) =>
+    (
+      await world.sql<{ trace: { rule: string; outcome: string }[] }>(
+        'select trace from decisions where transaction_id = $1',
+        [transactionId],
+      )
+    )[0]?.trace ?? [];
+
   // spec: does:Card Controls:card-level merchant, country and MCC controls
   test.each<[Lists, Partial<typeof shop>, string]>([
     [{ blockedMerchants: ['Sandbox Shop'] }, { id: 'other', name: 'Other' }, 'card_merchant_blocklist'],
@@ -115,8 +123,12 @@ describe('the decision about a charge', () => {
     [{ allowedCountries: ['FR'] }, { country: 'FR' }, 'card_country_allowlist'],
   ])('%j declines the one and approves the other', async (body, fitting, rule) => {
     await replace(body);
-    expect(await charge()).toMatchObject({ decision: 'declined', rule });
-    expect(await charge(fitting)).toMatchObject({ decision: 'approved' });
+    const refused = await charge();
+    expect(refused).toMatchObject({ decision: 'declined', rule });
+    const allowed = await charge(fitting);
+    expect(allowed).toMatchObject({ decision: 'approved' });
+    expect((await traceOf(refused.transactionId)).at(-1)).toMatchObject({ rule, outcome: 'deny' });
+    expect(await traceOf(allowed.transactionId)).toContainEqual(expect.objectContaining({ rule, outcome: 'pass' }));
     await remove();
     expect(await charge()).toMatchObject({ decision: 'approved' });
   });
