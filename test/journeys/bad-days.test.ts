@@ -263,11 +263,12 @@ describe('PostgreSQL is killed', () => {
     expect(again).toEqual([]);
   }, 240_000);
 
-  test('kept down: everything answers 503, the network decides as a stand-in, and its reversal finds no hold', async () => {
+  test('kept down: everything answers 503, the network decides as a stand-in, and what it decided is booked after it', async () => {
     const buyer = await anAgent('buyer');
     const waiting = await declared(buyer.id, 80);
+    await sandbox('PUT', '/network/stand-in', { perCardCents: 1_000 });
     const release = await site.holdDown('postgres');
-    let standIn: Answer | undefined;
+    let [standIn, collected]: (Answer | undefined)[] = [];
     try {
       const asked = [
         () => call('GET', '/agents'),
@@ -281,17 +282,34 @@ describe('PostgreSQL is killed', () => {
       ];
       for (const ask of asked) expectAway(await ask());
       expect((await healthOf(site.apiUrl)).httpStatus).toBe(503);
+      collected = await swipe(buyer.cardId, 600);
+      expect(collected.body).toMatchObject({ decision: 'approved', rule: 'stand_in' });
+      // Together it would be more than the network lets through for a card.
       standIn = await swipe(buyer.cardId, 900);
       expect(standIn.body).toMatchObject({ decision: 'declined', rule: 'stand_in' });
     } finally {
       await release();
+      await sandbox('PUT', '/network/stand-in', { perCardCents: 0 });
     }
     await site.isWell();
-    const reversal = await eventually(
-      async () => (await sandbox('GET', `/network/authorizations/${standIn?.body.authorizationId}`)).body,
-      ({ messages }) => messages[0]?.state === 'acknowledged',
-    );
+    const told = (authorizationId: string) =>
+      eventually(
+        async () => (await sandbox('GET', `/network/authorizations/${authorizationId}`)).body,
+        ({ messages }) => messages.every(({ state }: { state: string }) => state === 'acknowledged'),
+      );
+    const reversal = await told(standIn?.body.authorizationId);
     expect(reversal.messages).toMatchObject([{ kind: 'reversals', lastStatus: 200 }]);
+    const { authorizationId } = collected?.body ?? {};
+    expect((await told(authorizationId)).messages).toMatchObject([
+      { kind: 'advices', lastStatus: 200 },
+      { kind: 'clearings', lastStatus: 200 },
+    ]);
+    const [paid] = await site.sql<{ id: string; status: string; cents: number }>(
+      'select id, status, cleared_cents::int as cents from transactions where authorization_id = $1',
+      [authorizationId],
+    );
+    expect(paid).toMatchObject({ status: 'completed', cents: 600 });
+    await isHeard('risk.alert_created', paid?.id ?? '');
     expect(await untilAnswered(() => call('POST', `/intents/${waiting.id}/approve`))).toMatchObject({ status: 200 });
     const once = { agentId: buyer.id, purpose: 'x', expectedAmountEuros: 5 };
     expect(await untilAnswered(() => call('POST', '/intents', once, 'while-down'))).toMatchObject({ status: 201 });
