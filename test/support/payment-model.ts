@@ -74,9 +74,9 @@ export type Payment = TransactionState & {
   holdExpiresAt: Date | null;
   authorizedAt: Date | null;
   incrementedCents: number;
-  hasReversal: boolean;
-  /** While it was declined; null: all of it. */
+  /** By reversals, while nothing was approved; null: all of it. */
   reversedBefore: number | null;
+  largestReversedBefore: number;
   hasFinalClearing: boolean;
 };
 
@@ -250,9 +250,9 @@ export function paymentModel({ fundsCents, cards }: { fundsCents: number; cards:
     tellIntent(payment, change);
   }
   function bookReversal(payment: Payment, amountCents: number | undefined): void {
-    payment.hasReversal = true;
-    const isNamed = payment.status === 'failed' && amountCents !== undefined && payment.reversedBefore !== null;
+    const isNamed = payment.approvedCents === 0 && amountCents !== undefined && payment.reversedBefore !== null;
     payment.reversedBefore = isNamed ? Number(payment.reversedBefore) + amountCents : null;
+    payment.largestReversedBefore = Math.max(payment.largestReversedBefore, amountCents ?? 0);
     bookGivenBack(payment, reverse(payment, amountCents));
   }
   function bookRefund(payment: Payment | undefined, amountCents: number): void {
@@ -279,18 +279,19 @@ export function paymentModel({ fundsCents, cards }: { fundsCents: number; cards:
     ...{ status: 'pending', type: 'authorization', amountCents: 0, approvedCents: 0, heldCents: 0, clearedCents: 0 },
     ...{ reversedCents: 0, refundedCents: 0, isFinal: false, isVerification: false, isAnswered: false },
     ...{ intentId: null, meant: null, declineRule: null, holdExpiresAt: null, authorizedAt: null },
-    ...{ incrementedCents: 0, hasReversal: false, reversedBefore: 0, requestedCents: 0, hasFinalClearing: false },
+    ...{ incrementedCents: 0, reversedBefore: 0, largestReversedBefore: 0, requestedCents: 0, hasFinalClearing: false },
     authorizationId,
     card: message.card,
   });
 
   function before(message: Message, orphan: Payment | undefined): PriorMessages {
     if (orphan !== undefined) {
-      const { hasReversal, clearedCents, isFinal, hasFinalClearing } = orphan;
+      const { reversedBefore, largestReversedBefore: largest, clearedCents, isFinal, hasFinalClearing } = orphan;
       return {
-        isReversed: hasReversal,
+        isReversed: reversedBefore === null || (reversedBefore > 0 && largest >= Number(message.amountCents)),
         collectedCents: cents(clearedCents),
         isFinal: isFinal || hasFinalClearing,
+        reversedCents: cents(reversedBefore ?? 0),
         isBooked: true,
       };
     }
@@ -301,6 +302,7 @@ export function paymentModel({ fundsCents, cards }: { fundsCents: number; cards:
       isReversed: early.some(({ kind, amountCents }) => kind === 'reversal' && (amountCents ?? asked) >= asked),
       collectedCents: add(...clearings.map(({ amountCents }) => amountCents ?? 0)),
       isFinal: clearings.some(({ isFinal }) => isFinal === true),
+      reversedCents: zero,
       isBooked: false,
     };
   }
@@ -462,7 +464,8 @@ export function paymentModel({ fundsCents, cards }: { fundsCents: number; cards:
         if (Math.min(heldCents, clearedCents, reversedCents) < zero) found.push(`${id} has less than nothing`);
         if (heldCents > 0 && status !== 'pending') found.push(`${id} is ${status} and holds ${heldCents}`);
         if (heldCents > 0 && isFinal) found.push(`${id} holds after its last clearing`);
-        if (heldCents + reversedCents > approvedCents) found.push(`${id} holds more than was approved`);
+        if (heldCents > 0 && heldCents + reversedCents > approvedCents)
+          found.push(`${id} holds more than was approved`);
         if (status === 'failed' && clearedCents > 0) found.push(`${id} failed and was collected`);
         // What is collected after a full reversal keeps the name of an intent that pays for another one by then.
         if (payment.intentId !== null && heldCents > 0)

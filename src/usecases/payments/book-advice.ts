@@ -25,7 +25,11 @@ import { insertEvent } from '../../domains/payments/transactions/booking.row.ser
 import { fundingSourceOf } from '../../domains/payments/transactions/funding-source.rules.ts';
 import { lockPayment } from '../../domains/payments/transactions/payment-lock.service.ts';
 import type { TransactionRow } from '../../domains/payments/transactions/transaction.entity.ts';
-import { findByAuthorization, lockTransaction } from '../../domains/payments/transactions/transaction.queries.ts';
+import {
+  findByAuthorization,
+  lockTransaction,
+  reversalsOf,
+} from '../../domains/payments/transactions/transaction.queries.ts';
 import { advise, holdExpiry } from '../../domains/payments/transactions/transaction.rules.ts';
 import { available, held } from '../../domains/treasury/ledger/account.rules.ts';
 import { authorization as holdPostings } from '../../domains/treasury/ledger/ledger.rules.ts';
@@ -155,22 +159,11 @@ const increments = query((from, given: Given<{ transactionId: string }>) =>
 const incrementedCents = async (tx: Tx, transactionId: string): Promise<number> =>
   (await increments.first(tx, { transactionId }))?.cents ?? 0;
 
-const reversals = query((from, given: Given<{ transactionId: string }>) =>
-  from
-    .selectFrom('transaction_events')
-    .select(sql<number>`coalesce(sum(amount_cents), 0)::float8`.as('cents'))
-    // Without an amount, or from before amounts of declined payments were kept.
-    .select(sql<boolean>`coalesce(bool_or(amount_cents = 0), false)`.as('isWhole'))
-    .where('transactionId', '=', given('transactionId'))
-    .where('kind', '=', sql.lit('reversal')),
-);
-
 /** What the network reversed of a payment that was declined; undefined: all of it. */
 async function reversedBefore(tx: Tx, { id, requestedCents }: TransactionRow): Promise<Cents | undefined> {
-  const { cents: reversedCents, isWhole } = (await reversals.first(tx, { transactionId: id })) ?? noReversals;
+  const { cents: reversedCents, isWhole } = await reversalsOf(tx, id);
   return isWhole || reversedCents >= requestedCents ? undefined : cents(reversedCents);
 }
-const noReversals = { cents: 0, isWhole: false };
 
 function expiryOf(
   row: TransactionRow,

@@ -77,6 +77,51 @@ test.each(['at once', 'after it was booked'])('a part collected, the rest allowe
   }
 });
 
+test.each([
+  ['at once', 'a clearing, a part', [500], 'approved', 450],
+  ['after it was booked', 'a clearing, a part', [500], 'approved', 450],
+  ['at once', 'two parts', [300, 200], 'approved', 450],
+  ['after it was booked', 'two parts', [300, 200], 'approved', 450],
+  ['at once', 'parts that leave nothing', [700, 500], 'approved', 0],
+  ['after it was booked', 'parts that leave nothing', [700, 500], 'approved', 0],
+  ['at once', 'as much as is asked', [1_250], 'declined', 0],
+  ['after it was booked', 'as much as is asked', [1_250], 'declined', 0],
+  ['at once', 'a part, and then all', [300, undefined], 'declined', 0],
+  ['after it was booked', 'a part, and then all', [300, undefined], 'declined', 0],
+])(
+  'asked %s, after a clearing of 300 and reversals of %s (%j): %s, held %i',
+  async (when, _what, parts, decision, held) => {
+    const payer = await aPayer(world, { fundsCents: 5_000 });
+    const message = network.authorizationOf(payer);
+    const authorizationId = message.id;
+    await network.clear(payer, { authorizationId, amountCents: 300, final: false });
+    if (when !== 'at once') await expireIn(world, inDays(1.1));
+    for (const amountCents of parts) {
+      const reversal = amountCents === undefined ? { authorizationId } : { authorizationId, amountCents };
+      expect((await network.reverse(payer, reversal)).status).toBe(200);
+    }
+    const { body } = await network.send<Authorized>('authorizations', message);
+    expect([body.decision, body.rule === 'reversed_before']).toEqual([decision, decision === 'declined']);
+    expect(await balancesOf(world, payer)).toEqual({ available: 4_700 - held, held, receivable: 0 });
+    expect((await network.send('authorizations', message)).body).toEqual(body);
+    // What is still to come is collected from the hold, and the rest of it is given back.
+    await network.clear(payer, { authorizationId, amountCents: 100, final: true });
+    expect(await balancesOf(world, payer)).toEqual({ available: 4_600, held: 0, receivable: 0 });
+  },
+);
+
+test('a part is reversed of a declined charge that was collected: an advice holds that much less', async () => {
+  const payer = await aPayer(world, { fundsCents: 5_000, policy: { max_transaction_cents: 1 } });
+  const message = network.authorizationOf(payer);
+  const authorizationId = message.id;
+  expect((await network.send<Authorized>('authorizations', message)).body.decision).toBe('declined');
+  await network.clear(payer, { authorizationId, amountCents: 300, final: false });
+  await network.reverse(payer, { authorizationId, amountCents: 200 });
+  await network.advise(message);
+  expect(await balancesOf(world, payer)).toEqual({ available: 3_950, held: 750, receivable: 0 });
+  expect(await transactionOf(authorizationId)).toMatchObject({ approved: 1_250, reversed: 200, cleared: 300 });
+});
+
 const cents = fc.integer({ min: 1, max: 2_000 });
 const story = fc.record({
   asked: fc.integer({ min: 500, max: 2_000 }),

@@ -491,7 +491,15 @@ test('a charge that was reversed, or declined on request, keeps its intent', () 
 test('what was collected and is not booked yet is taken from the hold, which is whole', () => {
   const before = { ...noPriorMessages, collectedCents: toCents(400) };
   expect(decideAuthorization(factsOf({ before }))).toMatchObject({ outcome: 'approved', holdCents: 1_000 });
-  expect(decideAuthorization(factsOf({ before: { ...before, isBooked: true } }))).toMatchObject({ holdCents: 600 });
+  const booked = { ...before, isBooked: true };
+  expect(decideAuthorization(factsOf({ before: booked }))).toMatchObject({ holdCents: 600 });
+  for (const [reversed, holdCents] of [
+    [150, 450],
+    [700, 0],
+  ] as const) {
+    const facts = factsOf({ before: { ...booked, reversedCents: toCents(reversed) } });
+    expect(decideAuthorization(facts)).toMatchObject({ outcome: 'approved', approvedCents: 1_000, holdCents });
+  }
 });
 
 test('a part of a limit of a day is what is left of it', () => {

@@ -33,6 +33,7 @@ const charges: fc.Arbitrary<DecisionFacts> = fc.record({
     isReversed: fc.boolean(),
     collectedCents: fc.integer({ min: 0, max: 5_000 }).map(cents),
     isFinal: fc.boolean(),
+    reversedCents: fc.integer({ min: 0, max: 2_000 }).map(cents),
     isBooked: fc.boolean(),
   }),
 });

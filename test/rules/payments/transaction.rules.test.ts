@@ -237,6 +237,18 @@ describe('single messages', () => {
     });
   });
 
+  test('a part of what was not approved here is remembered and ends nothing; all of it, or as much as was asked for, does', () => {
+    const collected = clear(authorized(0), { amountCents: 400, isFinal: false }).next;
+    const nothing = { releasedCents: 0, beyondCents: 0, completes: false, isFullyReversed: false };
+    expect(reverse(collected, 200)).toEqual({ ...nothing, next: { ...collected, reversedCents: 200 } });
+    expect(reverse(reverse(collected, 200).next, 300).next).toEqual({ ...collected, reversedCents: 500 });
+    const ended = { next: { status: 'completed', isFinal: true, clearedCents: 400 }, completes: true };
+    expect(reverse(collected, undefined)).toMatchObject(ended);
+    const asked = { ...collected, requestedCents: 1_000 };
+    expect(reverse(asked, 999)).toMatchObject({ next: { status: 'pending', reversedCents: 999 }, completes: false });
+    expect(reverse(asked, 1_000)).toMatchObject(ended);
+  });
+
   test('reversals of parts add up', () => {
     const once = reverse(authorized(1_000), 300).next;
     expect(reverse(once, 300)).toMatchObject({ next: { heldCents: 400, reversedCents: 600 }, releasedCents: 300 });

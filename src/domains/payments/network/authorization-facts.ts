@@ -9,7 +9,7 @@ import { centsValue } from '../../../db/row-values.ts';
 import { rowsOf } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
 import { DomainError } from '../../../kernel/errors.ts';
-import { add, cents } from '../../../kernel/money.ts';
+import { add, cents, zero } from '../../../kernel/money.ts';
 import { IntentSchema, IntentWindowSchema } from '../../spending/intents/index.ts';
 import { matchableIntent, whyKeptForPayment } from '../../spending/intents/matchable-intent.rules.ts';
 import type { TakenWindow } from '../../spending/intents/windows/recurrence.rules.ts';
@@ -24,6 +24,7 @@ import {
 import { MppCredentialSchema } from '../mpp-credentials/mpp-credential.entity.ts';
 import { type SimulationFacts, simulationFactsOf } from '../simulations/simulation.queries.ts';
 import { TransactionSchema } from '../transactions/transaction.entity.ts';
+import { type Reversals, reversalsOf } from '../transactions/transaction.queries.ts';
 import type { Candidate, DecisionFacts, PriorMessages, TokenFacts } from './authorization.rules.ts';
 import { type AuthorizationMessage, authorizationAnswer, clearingMessage } from './network.contract.ts';
 
@@ -166,6 +167,8 @@ export type AuthorizationFacts = z.output<typeof factsOfCard> & {
   readonly simulation?: SimulationFacts | undefined;
   /** The machine payment that asks before it sends its credential, and so carries no token. */
   readonly paymentId?: string | null | undefined;
+  /** Of what was booked before the authorization came, where there are any. */
+  readonly reversals?: Reversals | undefined;
 };
 
 export type Loaded =
@@ -221,7 +224,9 @@ export async function loadAuthorizationFacts(tx: Tx, question: Question): Promis
   if (facts.orphan !== null && facts.orphan.cardRef !== question.cardRef) {
     throw new DomainError('conflict', `the network collected for authorization ${question.id} from another card`);
   }
-  return question.simulationId === undefined ? loaded : { facts: await simulated(tx, facts, question.simulationId) };
+  const { orphan } = facts;
+  const known = orphan?.isReversed === true ? { ...facts, reversals: await reversalsOf(tx, orphan.id) } : facts;
+  return { facts: question.simulationId === undefined ? known : await simulated(tx, known, question.simulationId) };
 }
 
 /** The messages about an authorization that wait for it, in the order in which they came. */
@@ -278,12 +283,18 @@ type AuthorizationRequest = { readonly amountCents: number; readonly cardRef: st
 
 /** The clearings and reversals of this card that came before their authorization. */
 export function priorMessagesOf(
-  { early, orphan }: AuthorizationFacts,
+  { early, orphan, reversals }: AuthorizationFacts,
   { amountCents, cardRef }: AuthorizationRequest,
 ): PriorMessages {
   if (orphan !== null) {
-    const { isReversed, clearedCents, isFinal } = orphan;
-    return { isReversed, collectedCents: cents(clearedCents), isFinal, isBooked: true };
+    const { clearedCents, isFinal } = orphan;
+    return {
+      isReversed: reversals !== undefined && (reversals.isWhole || reversals.largestCents >= amountCents),
+      collectedCents: cents(clearedCents),
+      isFinal,
+      reversedCents: cents(reversals?.cents ?? 0),
+      isBooked: true,
+    };
   }
   const ofCard = early.filter((message) => message.cardRef === cardRef);
   const clearings = ofCard.filter(({ kind }) => kind === 'clearing').map(({ body }) => clearingMessage.parse(body));
@@ -291,6 +302,7 @@ export function priorMessagesOf(
     isReversed: ofCard.some(({ kind, body }) => kind === 'reversal' && takesAll(body, amountCents)),
     collectedCents: add(...clearings.map((clearing) => clearing.amountCents)),
     isFinal: clearings.some((clearing) => clearing.final),
+    reversedCents: zero,
     isBooked: false,
   };
 }

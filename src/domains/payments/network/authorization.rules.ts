@@ -68,6 +68,8 @@ export type PriorMessages = {
   readonly collectedCents: Cents;
   /** The final clearing has come, so nothing is held any more. */
   readonly isFinal: boolean;
+  /** Parts that were reversed already; those that are not booked yet give back from the hold. */
+  readonly reversedCents: Cents;
   /** The collected amount was already taken from the available money; otherwise it is booked with the decision. */
   readonly isBooked: boolean;
 };
@@ -75,6 +77,7 @@ export const noPriorMessages: PriorMessages = {
   isReversed: false,
   collectedCents: zero,
   isFinal: false,
+  reversedCents: zero,
   isBooked: false,
 };
 
@@ -170,10 +173,10 @@ function collected(
   return { ...decision, holdCents: isHeld ? least(amountCents, availableCents) : zero };
 }
 
-/** Clearings that are not booked yet will be taken from the hold; booked ones reduce it. */
-function holdOf({ holdCents }: Decision, { collectedCents, isFinal, isBooked }: PriorMessages): Cents {
+/** Clearings and reversals that are not booked yet will be taken from the hold; booked ones reduce it. */
+function holdOf({ holdCents }: Decision, { collectedCents, reversedCents, isFinal, isBooked }: PriorMessages): Cents {
   if (!isBooked) return holdCents;
-  return isFinal ? zero : cents(Math.max(0, holdCents - collectedCents));
+  return isFinal ? zero : cents(Math.max(0, holdCents - collectedCents - reversedCents));
 }
 
 type Allowed = { readonly candidate: Candidate; readonly decision: SpendingDecision };

@@ -62,11 +62,12 @@ export async function giveBack(
 
 /**
  * In the payment's event: what is given back, or what the network does not collect any more, also where it was not held. Of
- * a declined payment what the reversal names, because an advice may still approve that payment.
+ * a payment that was not approved here what the reversal names, because an advice or a late authorization may still
+ * approve it.
  */
 function amountIn(kind: 'reversal' | 'expiry', { row, change, askedCents = 0 }: Given): number {
   if (kind === 'expiry') return change.releasedCents;
-  return row.status === 'failed' ? askedCents : subtract(change.next.reversedCents, row.reversedCents);
+  return row.approvedCents === 0 ? askedCents : subtract(change.next.reversedCents, row.reversedCents);
 }
 
 const changesOf = async (tx: Tx, kind: string, { row, source, change }: Ended): Promise<Change[]> => [

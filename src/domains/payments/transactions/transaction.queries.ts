@@ -56,6 +56,24 @@ export const lockTransactions = (tx: Tx, ids: readonly string[]): Promise<Transa
 export const findByAuthorization = (tx: Tx, adapter: string, authorizationId: string): Promise<TransactionRow | null> =>
   tx.findOne(TransactionRow, { adapter, authorizationId });
 
+const reversals = query((from, given: Given<{ transactionId: string }>) =>
+  from
+    .selectFrom('transaction_events')
+    .select(sql<number>`coalesce(sum(amount_cents), 0)::float8`.as('cents'))
+    .select(sql<number>`coalesce(max(amount_cents), 0)::float8`.as('largestCents'))
+    // Without an amount, or from before amounts of payments that were not approved were kept.
+    .select(sql<boolean>`coalesce(bool_or(amount_cents = 0), false)`.as('isWhole'))
+    .where('transactionId', '=', given('transactionId'))
+    .where('kind', '=', sql.lit('reversal')),
+);
+
+/** What the network reversed of a payment that was not approved here, as the reversals named it. `isWhole`: all of it. */
+export type Reversals = { readonly cents: number; readonly largestCents: number; readonly isWhole: boolean };
+
+export async function reversalsOf(tx: Tx, transactionId: string): Promise<Reversals> {
+  return (await reversals.first(tx, { transactionId })) ?? { cents: 0, largestCents: 0, isWhole: false };
+}
+
 /** The transaction that pays, or has paid, for an intent; the newest when there are several. */
 export const findPayingFor = (tx: Tx, intentId: string): Promise<TransactionRow | null> =>
   tx.findOne(

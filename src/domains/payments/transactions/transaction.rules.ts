@@ -72,13 +72,22 @@ export function clear(
   };
 }
 
+/** `requestedCents`: 0 or absent while the authorization has not come. */
+type Reversible = TransactionState & { readonly requestedCents?: number };
+
 /**
  * The network releases a part of what it has not collected yet, or all of it. The collected amount does not change.
  * Reversals add up, whatever is held: a payment may hold less than was approved, and what it holds stays for what is still
- * to come.
+ * to come. A part of a payment that was not approved here ends nothing: it is taken off what a late authorization, or an
+ * advice, still approves.
  */
-export function reverse(state: TransactionState, amountCents: number | undefined): TransactionChange {
+export function reverse(state: Reversible, amountCents: number | undefined): TransactionChange {
   if (state.status !== 'pending') return { ...nothingGiven(), next: state };
+  const { approvedCents, requestedCents = 0 } = state;
+  const isWhole = amountCents === undefined || (requestedCents > 0 && amountCents >= requestedCents);
+  if (approvedCents === 0 && !isWhole) {
+    return { ...nothingGiven(), next: { ...state, reversedCents: add(state.reversedCents, amountCents) } };
+  }
   const isPart = amountCents !== undefined && amountCents < state.approvedCents;
   const toComeCents = isPart ? state.approvedCents - state.clearedCents - state.reversedCents - amountCents : 0;
   if (!isPart || toComeCents <= 0) return end(state);
