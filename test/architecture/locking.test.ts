@@ -41,7 +41,6 @@ const origins: Readonly<Record<string, string>> = {
   'src/usecases/payments/authorize-card.ts authorizeUnderLock': networkRow,
   'src/usecases/payments/book-advice.ts bookAdvice': networkRow,
   'src/usecases/payments/book-early-messages.ts bookEarlyMessages': networkRow,
-  'src/usecases/payments/book-orphan-clearings.ts bookOrphanClearings': networkRow,
   'src/usecases/payments/book-orphan-refunds.ts bookOrphanRefunds': networkRow,
   'src/usecases/payments/clear-authorization.ts clearAuthorization': networkRow,
   'src/usecases/payments/increment-authorization.ts incrementAuthorization': networkRow,
@@ -56,6 +55,9 @@ const origins: Readonly<Record<string, string>> = {
   'src/usecases/payments/mint-credential.ts mintCredential': 'a workflow run mints for its own row and the ids in it',
   'src/usecases/payments/mint-credential.ts mintReserved': 'a workflow run mints for its own row and the ids in it',
   'src/usecases/payments/obtain-credential.ts obtainCredential': workflowId,
+  'src/usecases/payments/open-uninvited-payment.ts openUninvitedPayment': 'the payment is new',
+  'src/usecases/payments/payment-of-suspended.ts paymentOfSuspended':
+    'an operator names a message of the network, and its card where nobody is known for it',
   'src/usecases/payments/present-credential.ts markPresentation': workflowId,
   'src/usecases/payments/present-credential.ts presentCredential': workflowId,
   'src/usecases/payments/refund-card-payment.ts refundCardPayment': networkRow,

@@ -113,8 +113,8 @@ export const rulesFaults: readonly Fault[] = [
         harm: 'a person is asked about charges that no person may approve',
       },
       {
-        from: 'return isFinal ? zero : cents(Math.max(0, holdCents - collectedCents));',
-        to: 'return cents(Math.max(0, holdCents - collectedCents));',
+        from: 'return isFinal ? zero : cents(Math.max(0, holdCents - collectedCents - reversedCents));',
+        to: 'return cents(Math.max(0, holdCents - collectedCents - reversedCents));',
         harm: 'money stays held after the final clearing',
       },
     ],
