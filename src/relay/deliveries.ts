@@ -20,8 +20,8 @@ import type { Result, SendDelivery } from '../domains/delivery/webhooks/delivery
 import { second } from '../kernel/instant.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/log.ts';
+import { type Loop, startLoop } from '../platform/loop.ts';
 import { stopTimes } from '../platform/stop-times.ts';
-import { type Loop, startLoop } from './loop.ts';
 
 export const deliveriesChannel = 'bursar_deliveries';
 

@@ -10,10 +10,10 @@ import { runSql } from '../db/statement.ts';
 
 import { hour, minute, second } from '../kernel/instant.ts';
 import type { Logger } from '../platform/log.ts';
+import { type Loop, startLoop } from '../platform/loop.ts';
 import type { Temporal } from '../temporal/connection.ts';
 import type { WorkflowGateway } from '../temporal/gateway.ts';
 import { rowsByIndex } from './by-index.ts';
-import { type Loop, startLoop } from './loop.ts';
 
 export type EndedRunsOptions = {
   readonly database: Database;

@@ -3,7 +3,7 @@ import type { Database } from '../db/database.ts';
 import { second } from '../kernel/instant.ts';
 import { beat } from '../platform/heartbeats.ts';
 import type { Logger } from '../platform/log.ts';
-import { type Loop, startLoop } from './loop.ts';
+import { type Loop, startLoop } from '../platform/loop.ts';
 
 const freshMs = 60 * second;
 

@@ -27,9 +27,9 @@ import { second } from '../kernel/instant.ts';
 import type { Cause } from '../platform/cause.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/log.ts';
+import { type Loop, startLoop } from '../platform/loop.ts';
 import { doneWithin, stopTimes } from '../platform/stop-times.ts';
 import type { Vault } from '../vault/vault.ts';
-import { type Loop, startLoop } from './loop.ts';
 
 type Options = {
   readonly database: Database;

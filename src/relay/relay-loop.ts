@@ -6,8 +6,8 @@
  */
 import { second } from '../kernel/instant.ts';
 import { beat } from '../platform/heartbeats.ts';
+import { type Loop, startLoop } from '../platform/loop.ts';
 import { type EndedRunsOptions, startEndedRunsLoop } from './ended-runs.ts';
-import { type Loop, startLoop } from './loop.ts';
 import { createRelay, type RelayDeps } from './workflow-runs.ts';
 
 export function startRelayLoop(deps: RelayDeps & EndedRunsOptions): Loop {

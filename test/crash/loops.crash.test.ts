@@ -25,14 +25,16 @@ afterAll(async () => {
   await receiver.close();
 }, 60_000);
 
-type Line = { readonly time: number; readonly loop?: string; readonly msg: string };
+type Line = { readonly time: number; readonly loop?: string };
 
-/** What the worker has said about rounds that failed, by loop. */
+/** What the worker has said about passes that failed, by loop. */
 async function failuresByLoop(): Promise<Map<string, Line[]>> {
   const text = await readFile(join(site.dir, 'logs', 'worker.log'), 'utf8');
   const lines = text.split('\n').flatMap((line): Line[] => (line.startsWith('{') ? [JSON.parse(line) as Line] : []));
-  const failed = lines.filter(({ loop, msg }) => loop !== undefined || msg.includes('round of the sealer'));
-  return Map.groupBy(failed, ({ loop = 'sealer' }) => loop);
+  return Map.groupBy(
+    lines.filter(({ loop }) => loop !== undefined),
+    ({ loop = '' }) => loop,
+  );
 }
 
 /** Those that would notice within seconds; the others look rarely. */

@@ -19,7 +19,7 @@ import { postJournals } from '../../src/domains/treasury/ledger/ledger.service.t
 import { faultOfProof, type Proof } from '../../src/domains/treasury/ledger/proof.rules.ts';
 import { genesis, sealOfFormat1 } from '../../src/domains/treasury/ledger/seal.rules.ts';
 import { sealJournals } from '../../src/domains/treasury/ledger/seal.service.ts';
-import { runSealer } from '../../src/domains/treasury/ledger/sealer.ts';
+import { startSealer } from '../../src/domains/treasury/ledger/sealer.ts';
 import { recordChains } from '../../src/main/record-chains.ts';
 import { createLogger } from '../../src/platform/log.ts';
 import { leafHash, type MerkleTree } from '../../src/platform/record-chains/merkle.rules.ts';
@@ -144,24 +144,22 @@ test('an uncommitted posting delays no other seal and is sealed after its commit
   expect(await verify()).toMatchObject({ balanced: true, sealedThrough: 11, unsealed: 0 });
 });
 
-test('the sealer seals every journal in its first round, and stops on request', async () => {
+test('the sealer seals every journal, also those of later, and stops on request', async () => {
   const log = createLogger({ name: 'test', level: 'silent' });
-  const sealer = runSealer({ database: book.database, log, checkpoints: { key, store: store() }, pauseMs: 20 });
-  sealer.start();
-  const { sealed } = await eventually(
-    async () => sealer.state(),
-    ({ lastRoundAt }) => lastRoundAt !== null,
-  );
-  expect(sealed).toBe(10);
+  const sealer = startSealer({ database: book.database, log, checkpoints: { key, store: store() }, pauseMs: 20 });
   await eventually(
     async () => (await readdir(folder)).length,
     (files) => files >= 2,
   );
-  await sealer.stop();
-  expect(sealer.state().running).toBe(false);
+  expect(await verify()).toMatchObject({ sealedThrough: 10, unsealed: 0 });
   await transfer(1);
-  await new Promise((r) => setTimeout(r, 60));
-  expect(await verify()).toMatchObject({ sealedThrough: 10, unsealed: 1 });
+  await eventually(verify, ({ sealedThrough }) => sealedThrough === 11);
+  await sealer.stop();
+  await transfer(1);
+  const stoppedAt = sealer.state().lastSuccessAt;
+  await new Promise((r) => setTimeout(r, 60)); // Three of its pauses.
+  expect(sealer.state().lastSuccessAt).toBe(stoppedAt);
+  expect(await verify()).toMatchObject({ sealedThrough: 11, unsealed: 1 });
   expect((await verifyFiles()).differences).toEqual([]);
 });
 

@@ -16,13 +16,13 @@ import { type Infrastructure, openInfrastructure } from '../../src/main/infrastr
 import { entities, workflows } from '../../src/main/modules/index.ts';
 import { createOutbound, type Outbound } from '../../src/outbound/outbound.ts';
 import type { Cause } from '../../src/platform/cause.ts';
+import { type Loop, startLoop } from '../../src/platform/loop.ts';
 import {
   claimLimits,
   type DeliveryRelayOptions,
   deliveriesChannel,
   startDeliveryRelay,
 } from '../../src/relay/deliveries.ts';
-import { type Loop, startLoop } from '../../src/relay/loop.ts';
 import { createRetrySender, type RetryOptions } from '../../src/relay/retries.ts';
 import { createRelay } from '../../src/relay/workflow-runs.ts';
 import { taskQueues } from '../../src/temporal/task-queues.ts';
@@ -60,19 +60,24 @@ type RetryWorkerOptions = Partial<RetryOptions> & {
   readonly wrapSend?: (send: SendDelivery) => SendDelivery;
 };
 
-/** `allowedOrigins`: of receivers that the test starts itself. */
+/** `allowedOrigins`: of receivers that the test starts itself. `env`: settings of the deployment. */
 export async function startDeliveryWorld({
   retries = false,
   allowedOrigins: others = [],
+  env = {},
 }: {
   readonly retries?: boolean;
   readonly allowedOrigins?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
 } = {}): Promise<DeliveryWorld> {
   const stops: (() => Promise<unknown>)[] = [];
   const receiver = await startReceiver();
   stops.push(() => receiver.close());
   const allowedOrigins = [receiver.origin, ...others];
-  const world = await startWorld({ worker: retries, env: { BURSAR_ALLOWED_ORIGINS: allowedOrigins.join(',') } });
+  const world = await startWorld({
+    worker: retries,
+    env: { ...env, BURSAR_ALLOWED_ORIGINS: allowedOrigins.join(',') },
+  });
   stops.push(() => world.close());
   const infrastructure = await openInfrastructure(world.config, { name: 'delivery-test', entities, workflows });
   stops.push(() => infrastructure.close());

@@ -19,8 +19,8 @@ import { webhookHandlers } from '../../domains/delivery/webhooks/webhook.routes.
 import { businessNameOf } from '../../domains/parties/customers/customer.queries.ts';
 import { minute } from '../../kernel/instant.ts';
 import { createOutbound } from '../../outbound/outbound.ts';
+import { type Loop, startLoop } from '../../platform/loop.ts';
 import { claimLimits } from '../../relay/deliveries.ts';
-import { type Loop, startLoop } from '../../relay/loop.ts';
 import { startPushLoop } from '../../relay/push.ts';
 import { abandonWaitingDeliveries, retryWaitingDeliveries } from '../../usecases/delivery/command-retries.ts';
 import { purgeDeliveries } from '../../usecases/delivery/purge-deliveries.ts';

@@ -31,7 +31,7 @@ import { readTransaction } from '../../domains/payments/transactions/transaction
 import { transactionHandlers } from '../../domains/payments/transactions/transaction.routes.ts';
 import { minute } from '../../kernel/instant.ts';
 import { checkUrl } from '../../outbound/address-rules.ts';
-import { startLoop } from '../../relay/loop.ts';
+import { startLoop } from '../../platform/loop.ts';
 import { allowOnce } from '../../usecases/payments/allow-once.ts';
 import { authorizeCard } from '../../usecases/payments/authorize-card.ts';
 import { bookAdvice } from '../../usecases/payments/book-advice.ts';

@@ -6,7 +6,7 @@ import { healthChecks } from '../../http/health-checks.ts';
 import { createIdempotency } from '../../http/idempotency.ts';
 import { sandboxClockArea, sandboxClockHandlers } from '../../http/sandbox-clock.ts';
 import { minute } from '../../kernel/instant.ts';
-import { startLoop } from '../../relay/loop.ts';
+import { startLoop } from '../../platform/loop.ts';
 import { startRelayLoop } from '../../relay/relay-loop.ts';
 import { createSandboxClock } from '../../relay/sandbox-clock.ts';
 import { createRelay } from '../../relay/workflow-runs.ts';

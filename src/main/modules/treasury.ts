@@ -23,7 +23,7 @@ import { checkpointFolder, publicKeysIn } from '../../domains/treasury/ledger/ch
 import { findEntry } from '../../domains/treasury/ledger/entry.queries.ts';
 import { ledgerArea } from '../../domains/treasury/ledger/ledger.contract.ts';
 import { ledgerHandlers } from '../../domains/treasury/ledger/ledger.routes.ts';
-import { runSealer } from '../../domains/treasury/ledger/sealer.ts';
+import { startSealer } from '../../domains/treasury/ledger/sealer.ts';
 import { bankTransferWorkflow } from '../../domains/treasury/transfers/bank-transfer.messages.ts';
 import { transfersArea } from '../../domains/treasury/transfers/transfer.contract.ts';
 import { findSplit, findTransfer } from '../../domains/treasury/transfers/transfer.queries.ts';
@@ -37,7 +37,7 @@ import { DomainError } from '../../kernel/errors.ts';
 import { hasRightCheckDigits } from '../../kernel/iban.ts';
 import { newId } from '../../kernel/ids.ts';
 import { second } from '../../kernel/instant.ts';
-import { startLoop } from '../../relay/loop.ts';
+import { startLoop } from '../../platform/loop.ts';
 import { attestSubject } from '../../usecases/identity/attest-subject.ts';
 import { ensureCustomer } from '../../usecases/parties/ensure-customer.ts';
 import { approveBankTransfer } from '../../usecases/treasury/approve-bank-transfer.ts';
@@ -72,14 +72,12 @@ const sealer: LoopRegistration = {
   group: 'sealer',
   start: ({ database, log, config }) => {
     const key = signingKeyFrom(config.BURSAR_SIGNING_KEY ?? '');
-    const running = runSealer({
+    return startSealer({
       database,
       log,
       chains: recordChains,
       checkpoints: { key, store: checkpointFolder(checkpointsOf(config)) },
     });
-    running.start();
-    return running;
   },
 };
 

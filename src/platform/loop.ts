@@ -1,10 +1,11 @@
 /**
  * A loop that runs a pass when it is woken, and at a fixed interval; a pass that fails is logged
- * and repeated with backoff. The worker's background loops are these, but for the sealer, whose pace follows its
- * backlog.
+ * and repeated with backoff. All background loops of the worker are these.
  * @module
  */
-import type { Logger } from '../platform/log.ts';
+import { isDatabaseAway } from '../db/database.ts';
+import { second } from '../kernel/instant.ts';
+import type { Logger } from './log.ts';
 
 export type Loop = {
   /** There is work now. */
@@ -17,7 +18,16 @@ export type Loop = {
 
 type Options = { name: string; everyMs: number; pass: () => Promise<unknown>; log: Logger };
 
-const firstBackoffMs = 250;
+const firstBackoffMs = 500;
+const longestBackoffMs = 16 * second;
+/** While PostgreSQL is away a pass costs no more than an attempt to connect, and what waits is to go on soon after it. */
+const longestWhileAwayMs = 2 * second;
+
+/** From a failed pass to the next one; an interval of less than a second brings no more passes than one a second. */
+function backoffMs(failures: number, error: unknown, everyMs: number): number {
+  const longestMs = isDatabaseAway(error) ? longestWhileAwayMs : longestBackoffMs;
+  return Math.min(firstBackoffMs * 2 ** Math.min(failures - 1, 6), longestMs, Math.max(everyMs, second));
+}
 
 export function startLoop({ name, everyMs, pass, log }: Options): Loop {
   let wake: (() => void) | undefined;
@@ -25,6 +35,7 @@ export function startLoop({ name, everyMs, pass, log }: Options): Loop {
   let stopping = false;
   let lastSuccessAt: number | undefined;
   let failures = 0;
+  let waitMs = everyMs;
 
   const sleep = (ms: number): Promise<void> =>
     new Promise((resolve) => {
@@ -44,12 +55,13 @@ export function startLoop({ name, everyMs, pass, log }: Options): Loop {
         failures = 0;
       } catch (error) {
         failures += 1;
+        waitMs = backoffMs(failures, error, everyMs);
         log.warn({ err: error, loop: name }, 'pass failed; it is repeated');
       }
       if (stopping) return;
       // While passes fail, wakes do not shorten the wait, so that a server that is away is not called at the rate of
       // the traffic.
-      if (failures > 0) await sleep(Math.min(everyMs, firstBackoffMs * 2 ** Math.min(failures, 6)));
+      if (failures > 0) await sleep(waitMs);
       else if (!isWoken) await sleep(everyMs);
     }
   };
