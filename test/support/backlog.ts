@@ -1,4 +1,7 @@
-/** Deliveries that wait at one receiver, as rows, and how many of them a condition holds for. @module */
+/** Deliveries that wait at one receiver, as rows, how many of them a condition holds for, and how many were read. @module */
+import * as z from 'zod';
+import { oneRowOf } from '../../src/db/statement.ts';
+import type { Tx } from '../../src/db/tx.ts';
 import type { Id } from '../../src/kernel/ids.ts';
 import type { DeliveryWorld, Subscriber } from './delivery-world.ts';
 import { businessNow } from './world.ts';
@@ -47,3 +50,16 @@ export async function countDeliveries({ world }: DeliveryWorld, webhookId: strin
   );
   return row?.count ?? 0;
 }
+
+const readRow = z.object({ entries: z.int(), blocks: z.int() });
+
+/** What the transaction has read of deliveries so far: entries of indexes and blocks, those that were not found too. */
+export const readSoFar = (tx: Tx): Promise<z.output<typeof readRow>> =>
+  oneRowOf(
+    tx,
+    readRow,
+    `select coalesce(sum(pg_stat_get_xact_tuples_returned(oid)), 0)::int as entries,
+       coalesce(sum(pg_stat_get_xact_blocks_fetched(oid)), 0)::int as blocks
+     from (select 'webhook_deliveries'::regclass as oid
+           union all select indexrelid from pg_index where indrelid = 'webhook_deliveries'::regclass) parts`,
+  );

@@ -5,12 +5,14 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
+import type { Tx } from '../../../src/db/tx.ts';
 import { eventsArea } from '../../../src/domains/delivery/events/event.contract.ts';
 import { endWaitingOf } from '../../../src/domains/delivery/webhooks/delivery.end.service.ts';
 import type { Id } from '../../../src/kernel/ids.ts';
-import { day, later } from '../../../src/kernel/instant.ts';
+import { day, later, minute } from '../../../src/kernel/instant.ts';
 import { startPurge } from '../../../src/main/modules/delivery.ts';
 import { purgeDeliveries } from '../../../src/usecases/delivery/purge-deliveries.ts';
+import { addBacklog, countDeliveries, readSoFar, type Subscribed, subscribedTo } from '../../support/backlog.ts';
 import { type DeliveryWorld, startDeliveryWorld } from '../../support/delivery-world.ts';
 import { aCustomer } from '../../support/factories/parties.ts';
 import { status } from '../../support/receiver.ts';
@@ -155,6 +157,68 @@ describe('the age of a delivery', () => {
     await client.end();
     await purge();
     expect(await busy.statuses()).toEqual([]);
+  });
+});
+
+describe('a pass of the purge', () => {
+  const old = async (box: string, count: number) => {
+    const subscription = await subscribedTo(bursar, box);
+    await addBacklog(bursar, subscription, { count });
+    return subscription;
+  };
+  const end = ({ webhookId }: Subscribed) =>
+    bursar.infrastructure.database.write((tx) => endWaitingOf(tx, [webhookId], 'the test ends it'));
+  const left = ({ webhookId }: Subscribed) => countDeliveries(bursar, webhookId, 'true');
+
+  test('gives each subscription the same share, so that the many of one do not keep the few of another', async () => {
+    const floods = [await old('flood-1', 2_000), await old('flood-2', 2_000)];
+    const few = [await old('few-1', 3), await old('few-2', 3)];
+    for (const one of [...floods, ...few]) await end(one);
+    await bursar.world.advance(91 * day);
+    const { database, clock } = bursar.infrastructure;
+    const now = await clock.now();
+    const oneBatch = purgeDeliveries({ database, purgedAtOnce: 40, batchesOfPass: 1 });
+    expect(await oneBatch(kept, now)).toMatchObject({ deliveries: 26, hasMore: true });
+    expect([await Promise.all(few.map(left)), await Promise.all(floods.map(left))]).toEqual([
+      [0, 0],
+      [1_990, 1_990],
+    ]);
+    expect(await oneBatch(kept, now)).toMatchObject({ deliveries: 40, hasMore: true });
+    expect(await purgeDeliveries({ database })(kept, now)).toMatchObject({ deliveries: 3_940, hasMore: false });
+  });
+
+  test('reads what has waited for long once a day, and finds what ended meanwhile', async () => {
+    const many = 5_000;
+    const paused = await old('paused-for-long', many);
+    await paused.webhooks.updateWebhook({ params: { id: paused.webhookId }, body: { status: 'paused' } });
+    const gone = await old('gone-behind', 10);
+    await end(gone);
+    await bursar.world.advance(91 * day);
+    const { database, clock } = bursar.infrastructure;
+    const now = await clock.now();
+    let within: Tx;
+    const purge = purgeDeliveries({
+      database: { ...database, read: () => within, write: (work) => work(within) },
+      purgedAtOnce: 1_000,
+    });
+    const reading = (at: Date) =>
+      database.write(async (tx) => {
+        within = tx;
+        const before = await readSoFar(tx);
+        const purged = await purge(kept, at);
+        return { ...purged, entries: (await readSoFar(tx)).entries - before.entries };
+      });
+    const first = await reading(now);
+    expect(first).toMatchObject({ deliveries: 10, hasMore: false });
+    expect(first.entries).toBeGreaterThanOrEqual(many);
+    const second = await reading(later(now, 10 * minute));
+    expect(second).toMatchObject({ deliveries: 0, hasMore: false });
+    expect(second.entries).toBeLessThan(100);
+    // Those that end are removed ninety days after their end: the look of the day finds them.
+    await end(paused);
+    await bursar.world.advance(91 * day);
+    expect(await reading(await clock.now())).toMatchObject({ deliveries: many, hasMore: false });
+    expect(await left(paused)).toBe(0);
   });
 });
 

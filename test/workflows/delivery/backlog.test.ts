@@ -5,14 +5,19 @@
  * @module
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import * as z from 'zod';
-import { rowsOf } from '../../../src/db/statement.ts';
 import type { Tx } from '../../../src/db/tx.ts';
 import { claimFirstAttempts, claimRetries } from '../../../src/domains/delivery/webhooks/delivery.claim.service.ts';
 import { endPendingOf } from '../../../src/domains/delivery/webhooks/delivery.end.service.ts';
 import { minute } from '../../../src/kernel/instant.ts';
 import { claimLimits } from '../../../src/relay/deliveries.ts';
-import { addBacklog, type Backlog, countDeliveries, type Subscribed, subscribedTo } from '../../support/backlog.ts';
+import {
+  addBacklog,
+  type Backlog,
+  countDeliveries,
+  readSoFar,
+  type Subscribed,
+  subscribedTo,
+} from '../../support/backlog.ts';
 import { type DeliveryWorld, startDeliveryWorld } from '../../support/delivery-world.ts';
 import { heldBack } from '../../support/receiver.ts';
 import { businessNow, eventually } from '../../support/world.ts';
@@ -35,22 +40,6 @@ afterAll(() => bursar.close());
 const subscribed = (box: string, ordered = false) => subscribedTo(bursar, box, ordered);
 const backlog = (subscription: Subscribed, wanted: Backlog) => addBacklog(bursar, subscription, wanted);
 const waiting = (webhookId: string, condition: string) => countDeliveries(bursar, webhookId, condition);
-
-const readRow = z.object({ entries: z.int(), blocks: z.int() });
-
-/** What the transaction has read of deliveries so far: entries of indexes and blocks, those that were not found too. */
-const readSoFar = async (tx: Tx): Promise<z.output<typeof readRow>> => {
-  const [row] = await rowsOf(
-    tx,
-    readRow,
-    `select coalesce(sum(pg_stat_get_xact_tuples_returned(oid)), 0)::int as entries,
-       coalesce(sum(pg_stat_get_xact_blocks_fetched(oid)), 0)::int as blocks
-     from (select 'webhook_deliveries'::regclass as oid
-           union all select indexrelid from pg_index where indrelid = 'webhook_deliveries'::regclass) parts`,
-  );
-  if (row === undefined) throw new Error('no counters');
-  return row;
-};
 
 const reading = <T>(work: (tx: Tx) => Promise<T>) =>
   bursar.infrastructure.database.write(async (tx) => {

@@ -4,13 +4,45 @@
  * @module
  */
 import * as z from 'zod';
-import { oneRowOf, runSql } from '../../../db/statement.ts';
+import { idRow } from '../../../db/row-values.ts';
+import { oneRowOf, rowsOf, runSql } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
 
 /** Each returns how many went. */
 type Purge = (tx: Tx, before: Date, most: number) => Promise<number>;
 
-export const purgeOldDeliveries: Purge = (tx, before, most) => runSql(tx, oldDeliveries, [before, most]);
+/** A delivery in the list of its subscription. The instant is PostgreSQL's text, because a `Date` is less exact. */
+const place = z.object({ createdAt: z.string(), id: z.string() });
+/** By subscription: none of its deliveries up to there may go yet. */
+export type Passed = ReadonlyMap<string, z.output<typeof place>>;
+
+const purgedPart = z.object({
+  webhookId: z.string(),
+  looked: z.int(),
+  purged: z.int(),
+  /** The last one that was looked at; null where some before it may go and another transaction has locked them. */
+  passed: place.nullable(),
+});
+export type PurgedPart = Readonly<z.output<typeof purgedPart>>;
+
+const placesIn = (passed: Passed): readonly unknown[] => {
+  const places = [...passed];
+  return [places.map(([id]) => id), places.map(([, { createdAt }]) => createdAt), places.map(([, { id }]) => id)];
+};
+
+/** Subscriptions with deliveries from before that instant behind what was passed, in no order. */
+export async function subscriptionsToPurge(tx: Tx, before: Date, passed: Passed): Promise<string[]> {
+  const found = await rowsOf(tx, idRow, toPurge, [before, ...placesIn(passed)]);
+  return found.map(({ id }) => id);
+}
+
+/** Looks at up to `most` deliveries of each subscription, the oldest behind what was passed, and removes what may go. */
+export const purgeOldDeliveries = (
+  tx: Tx,
+  webhookIds: readonly string[],
+  { before, most, passed }: { readonly before: Date; readonly most: number; readonly passed: Passed },
+): Promise<PurgedPart[]> => rowsOf(tx, purgedPart, oldDeliveries, [before, ...placesIn(passed), webhookIds, most]);
+
 export const purgeOldTestEvents: Purge = (tx, before, most) => runSql(tx, oldTestEvents, [before, most]);
 export const purgeOldHours: Purge = (tx, before, most) => runSql(tx, oldHours, [before, most]);
 export const purgeOldEvents: Purge = async (tx, before, most) =>
@@ -28,18 +60,35 @@ export const wipeEndedSecrets = (tx: Tx): Promise<number> =>
 const endOf = (d: string): string => `coalesce(${d}.delivered_at, ${d}.ended_at,
   (${d}.attempts -> -1 ->> 'at')::timestamptz, ${d}.created_at)`;
 
-/**
- * Subscription by subscription from the end of its list, so that nothing younger is read; in no order of subscriptions,
- * so that one with many old deliveries does not keep those of others. What an owner's call has locked is left to the
- * next pass.
- */
-const oldDeliveries = `delete from webhook_deliveries where id in (
-  select d.id from (select id from webhooks order by random()) w cross join lateral (
+const passedPlaces = `passed as materialized (
+  select * from unnest($2::text[], $3::timestamptz[], $4::text[]) as p(webhook_id, created_at, id))`;
+/** Of the list of subscription `w`, from its end: what was passed is not read. */
+const behind = `webhook_deliveries d where d.webhook_id = w.id and d.created_at < $1
+    and (d.created_at, d.id) > (coalesce(p.created_at, '-infinity'), coalesce(p.id, ''))
+  order by d.created_at, d.id`;
+
+const toPurge = `with ${passedPlaces}
+  select w.id from webhooks w left join passed p on p.webhook_id = w.id
+  cross join lateral (select from ${behind} limit 1) d order by random()`;
+
+/** What an owner's call has locked is left to a later pass. */
+const oldDeliveries = `with ${passedPlaces},
+  looked as materialized (
+    select d.* from unnest($5::text[]) as w(id) left join passed p on p.webhook_id = w.id cross join lateral (
+      select d.webhook_id, d.created_at, d.id, d.status in ('succeeded', 'failed', 'dead') and ${endOf('d')} < $1 as may_go
+      from ${behind} limit $6::int) d),
+  free as materialized (
     select d.id from webhook_deliveries d
-    where d.webhook_id = w.id and d.created_at < $1 and d.status in ('succeeded', 'failed', 'dead')
-      and ${endOf('d')} < $1
-    order by d.created_at, d.id limit $2 for update skip locked) d
-  limit $2)`;
+    where d.id = any((select array_agg(id) from looked where may_go)::text[]) for update skip locked),
+  gone as (
+    delete from webhook_deliveries where id = any((select array_agg(id) from free)::text[]) returning webhook_id)
+  select l.webhook_id as "webhookId", count(*)::int as looked, coalesce(g.count, 0)::int as purged,
+    case when count(*) filter (where l.may_go) = coalesce(g.count, 0) then
+      (array_agg(jsonb_build_object('createdAt', l.created_at::text, 'id', l.id)
+         order by l.created_at desc, l.id desc))[1]
+    end as passed
+  from looked l left join (select webhook_id, count(*) from gone group by webhook_id) g using (webhook_id)
+  group by l.webhook_id, g.count`;
 
 const oldTestEvents = `delete from webhook_test_events where id in (
   select id from webhook_test_events where created_at < $1 order by created_at limit $2)`;
