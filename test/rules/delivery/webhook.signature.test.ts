@@ -95,7 +95,7 @@ describe('receivers', () => {
     for (const known of [fresh, previous]) new Webhook(known).verify(sent.body, headers);
     expect(() => new Webhook(newWebhookSecret()).verify(sent.body, headers)).toThrow();
     const alone = deliveryHeaders({ secret: fresh }, sent, { event: 'e', sequence: 7, requestId: 'r' });
-    expect(alone['User-Agent']).toBe(`Bursar-Webhooks/${manifest.version.replace(/\.\d+$/, '')}`);
+    expect(alone['user-agent']).toBe(`Bursar-Webhooks/${manifest.version.replace(/\.\d+$/, '')}`);
     expect(alone).not.toHaveProperty('X-Service-Signature-Previous');
     expect(() => new Webhook(previous).verify(sent.body, alone)).toThrow();
   });

@@ -61,6 +61,7 @@ describe('one relay', () => {
     expect(JSON.parse(body).createdAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     expect(headers).toMatchObject({
       'content-type': 'application/json',
+      'user-agent': expect.stringMatching(/^Bursar-Webhooks\/\d+\.\d+$/),
       'x-service-event': 'policy.created',
       'x-service-timestamp': expect.stringMatching(/^\d{10}$/),
       'x-service-signature': expect.stringMatching(/^sha256=[0-9a-f]{64}$/),

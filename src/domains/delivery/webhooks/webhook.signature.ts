@@ -63,7 +63,7 @@ export function deliveryHeaders(
 ): Record<string, string> {
   return {
     'Content-Type': 'application/json',
-    'User-Agent': userAgent,
+    'user-agent': userAgent, // As the client writes its own, which this replaces.
     'X-Service-Event': event,
     'X-Service-Sequence': String(sequence),
     'X-Service-Timestamp': String(signed.unixSeconds),
