@@ -1,10 +1,12 @@
 /**
  * Goal: a worker that is killed in the middle of retries loses no delivery and none is sent beside its holder's lease;
- * killed again and again during a burst, and PostgreSQL too, every event arrives at least once; one whose clock jumps
- * makes each attempt once. Method: a real installation, a receiver that hangs while the worker dies, and what arrives
+ * killed again and again during a burst, and PostgreSQL too, or away for a minute, every event arrives at least once; one
+ * whose clock jumps makes each attempt once. Method: a real installation, a receiver that hangs while the worker dies, and what arrives
  * after its restart; repeats are counted.
  * @module
  */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { webhooksArea } from '../../src/domains/delivery/webhooks/webhook.contract.ts';
 import { policiesArea } from '../../src/domains/spending/policies/policy.contract.ts';
@@ -123,9 +125,9 @@ test.each([
   300_000,
 );
 
-/** Twenty events in one commit, again until it is known to have been made: the server may die before it answers. */
-async function commitTwenty(ownerId: string): Promise<string[]> {
-  const events = Array.from({ length: 20 }, () => {
+/** So many events in one commit, again until it is known to have been made: the server may die before it answers. */
+async function commitSome(ownerId: string, count: number): Promise<string[]> {
+  const events = Array.from({ length: count }, () => {
     const subject = newId('policy');
     const data = policyEventData(subject, ownerId);
     const common = { owner_id: ownerId, subject_id: subject, request_id: 'burst', created_at: new Date() };
@@ -138,17 +140,40 @@ async function commitTwenty(ownerId: string): Promise<string[]> {
   await eventually(
     () => isThere().catch(() => false),
     (there) => there,
-    120_000,
+    240_000,
   );
   return ids;
 }
 
-test('killed again and again during a burst, every event arrives at least once', async () => {
-  receiver.answers('burst', after(20));
+/** A subscription to the events of a burst. */
+async function burstTo(box: string) {
   const owner = await site.owner();
   const webhooks = owner.client(webhooksArea);
-  const { id } = await webhooks.createWebhook({ body: { url: receiver.urlOf('burst'), events: ['policy.created'] } });
+  const { id } = await webhooks.createWebhook({ body: { url: receiver.urlOf(box), events: ['policy.created'] } });
   const [row] = await site.sql<{ owner_id: string }>('select owner_id from webhooks where id = $1', [id]);
+  return {
+    ownerId: row?.owner_id ?? '',
+    statuses: () =>
+      site.sql<{ status: string; count: number }>(
+        'select status, count(*)::int as count from webhook_deliveries where webhook_id = $1 group by status',
+        [id],
+      ),
+  };
+}
+
+/** Each of these events has arrived; answers how many arrived again. */
+async function repeatsOf(box: string, ids: readonly string[]): Promise<number> {
+  const committed = await site.sql<{ seq: string }>('select seq::text as seq from events where id = any($1)', [ids]);
+  const received = receiver.received(box).map(({ headers }) => String(headers['x-service-sequence']));
+  const distinct = new Set(received);
+  expect(committed.map(({ seq }) => seq).filter((seq) => !distinct.has(seq))).toEqual([]);
+  expect([committed.length, distinct.size]).toEqual([ids.length, ids.length]);
+  return received.length - distinct.size;
+}
+
+test('killed again and again during a burst, every event arrives at least once', async () => {
+  receiver.answers('burst', after(20));
+  const { ownerId, statuses } = await burstTo('burst');
   const dying = ['worker', 'worker', 'postgres', 'worker'] as const;
   const ids: string[] = [];
   const killing = (async () => {
@@ -168,23 +193,45 @@ test('killed again and again during a burst, every event arrives at least once',
       );
     }
   })();
-  for (let commit = 0; commit < 50; commit++) ids.push(...(await commitTwenty(row?.owner_id ?? '')));
+  for (let commit = 0; commit < 50; commit++) ids.push(...(await commitSome(ownerId, 20)));
   await killing;
   await site.isWell(120_000);
-  const statuses = async () =>
-    site.sql<{ status: string; count: number }>(
-      'select status, count(*)::int as count from webhook_deliveries where webhook_id = $1 group by status',
-      [id],
-    );
   // What a dead worker had claimed comes when its lease of 45 s has run out.
   await eventually(statuses, (all) => all.length === 1 && all[0]?.status === 'succeeded', 240_000);
   expect(await statuses()).toEqual([{ status: 'succeeded', count: ids.length }]);
-  const committed = await site.sql<{ seq: string }>('select seq::text as seq from events where id = any($1)', [ids]);
-  const received = receiver.received('burst').map(({ headers }) => String(headers['x-service-sequence']));
-  const distinct = new Set(received);
-  process.stderr.write(
-    `${ids.length} events, ${dying.length} kills: ${received.length - distinct.size} deliveries were repeated\n`,
-  );
-  expect(committed.map(({ seq }) => seq).filter((seq) => !distinct.has(seq))).toEqual([]);
-  expect(distinct.size).toBe(ids.length);
+  const repeated = await repeatsOf('burst', ids);
+  process.stderr.write(`${ids.length} events, ${dying.length} kills: ${repeated} deliveries were repeated\n`);
 }, 600_000);
+
+/** Of the worker's loop of deliveries. While PostgreSQL is away, they are two seconds apart. */
+async function failedPasses(): Promise<number> {
+  const text = await readFile(join(site.dir, 'logs', 'worker.log'), 'utf8');
+  return text.split('\n').filter((line) => line.includes('"loop":"deliveries"')).length;
+}
+
+test('PostgreSQL is away for a minute during a burst of 50,000: every event arrives at least once', async () => {
+  const [many, atOnce] = [50_000, 500];
+  const { ownerId, statuses } = await burstTo('away');
+  const worker = await site.child('worker');
+  const ids: string[] = [];
+  const committing = (async () => {
+    while (ids.length < many) ids.push(...(await commitSome(ownerId, atOnce)));
+  })();
+  await eventually(
+    async () => receiver.received('away').length,
+    (count) => count > 2_000,
+    120_000,
+  );
+  const letGo = await site.holdDown('postgres');
+  const before = await failedPasses();
+  await eventually(failedPasses, (count) => count >= before + 30, 240_000);
+  expect(receiver.received('away').length).toBeLessThan(many);
+  await letGo();
+  await committing;
+  await site.isWell(120_000);
+  await eventually(statuses, (all) => all.length === 1 && all[0]?.status === 'succeeded', 240_000);
+  expect(await statuses()).toEqual([{ status: 'succeeded', count: many }]);
+  const repeated = await repeatsOf('away', ids);
+  process.stderr.write(`${many} events, PostgreSQL away for a minute: ${repeated} deliveries were repeated\n`);
+  expect((await site.child('worker')).pid).toBe(worker.pid);
+}, 900_000);
