@@ -5,7 +5,7 @@
  */
 import { lookup as systemLookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
-import { Agent, type Dispatcher, request as send } from 'undici';
+import { Agent, type Dispatcher } from 'undici';
 import { allowedOriginsHint, checkAddress, checkUrl, readAllowedOrigin } from './address-rules.ts';
 import type { RequestPurpose } from './message-signature.rules.ts';
 import { OutboundError, outboundErrorFrom, refusedAddress } from './outbound-error.ts';
@@ -70,14 +70,14 @@ export function createOutbound({
       const evaluated = checkUrl(raw, rules);
       if ('refused' in evaluated) throw refusedAddress(evaluated.refused);
       const dispatcher = evaluated.isAllowedOrigin ? allowed : guarded;
-      return withinDeadline(options.timeoutMs, (signal) => exchange(evaluated.url, dispatcher, options, signal)).catch(
-        (cause: unknown) => {
-          const error = outboundErrorFrom(cause, { host: evaluated.url.host, timeoutMs: options.timeoutMs });
-          if (error.kind !== 'refused_address') throw error;
-          const hint = allowedOriginsHint(evaluated.url, error.address ?? evaluated.url.hostname, rules);
-          throw refusedAddress(`${error.message}${hint}`, error.address);
-        },
-      );
+      return withinDeadline(options.timeoutMs, (deadline) =>
+        exchange(evaluated.url, dispatcher, options, deadline),
+      ).catch((cause: unknown) => {
+        const error = outboundErrorFrom(cause, { host: evaluated.url.host, timeoutMs: options.timeoutMs });
+        if (error.kind !== 'refused_address') throw error;
+        const hint = allowedOriginsHint(evaluated.url, error.address ?? evaluated.url.hostname, rules);
+        throw refusedAddress(`${error.message}${hint}`, error.address);
+      });
     },
     async close() {
       await Promise.all([guarded.destroy(), allowed.destroy()]);
@@ -87,17 +87,20 @@ export function createOutbound({
 
 const connectTimeoutMs = 10_000;
 
-/** The client itself heeds a signal only once it is connected; a name that never resolves must end in time as well. */
-async function withinDeadline<T>(timeoutMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const controller = new AbortController();
+/** The total time of a request. An exchange that is under way says in `atEnd` how it is broken off. */
+type Deadline = { passed?: Error; atEnd?: (reason: Error) => void };
+
+async function withinDeadline<T>(timeoutMs: number, work: (deadline: Deadline) => Promise<T>): Promise<T> {
+  const deadline: Deadline = {};
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
     const reason = new DOMException('deadline passed', 'TimeoutError');
-    controller.abort(reason);
+    deadline.passed = reason;
+    deadline.atEnd?.(reason);
     setImmediate(() => late.reject(reason)); // One turn later, so that an answer in progress fails first, with its status.
   }, timeoutMs);
   try {
-    return await Promise.race([work(controller.signal), late.promise]);
+    return await Promise.race([work(deadline), late.promise]);
   } finally {
     clearTimeout(timer);
   }
@@ -107,31 +110,89 @@ async function exchange(
   url: URL,
   dispatcher: Dispatcher,
   options: OutboundRequest,
-  signal: AbortSignal,
+  deadline: Deadline,
 ): Promise<OutboundAnswer> {
-  const { method, headers, body, maxBytes } = options;
-  const signature = await signatureOf(url, options);
-  let status: number | undefined;
-  try {
-    const answer = await send(url, {
-      method,
-      dispatcher,
-      signal,
-      headers: { 'user-agent': 'Bursar/0.5', ...headers, ...signature },
-      body: body ?? null,
-    });
-    status = answer.statusCode;
-    const { bytes, truncated } = await readUpTo(answer.body, maxBytes, options.acceptsPartialBody === true);
-    const text = new TextDecoder().decode(bytes);
-    return { status, headers: flat(answer.headers), linesOf: linesIn(answer.headers), text, bytes, truncated };
-  } catch (cause) {
-    const error = outboundErrorFrom(cause, { host: url.host, timeoutMs: options.timeoutMs, status });
-    if (options.isRepeatable && error.isStaleConnection) {
-      return exchange(url, dispatcher, { ...options, isRepeatable: false }, signal);
-    }
-    throw error;
-  }
+  const signature = options.signature === undefined ? undefined : await signatureOf(url, options);
+  const received = await send(url, dispatcher, { ...options, headers: { ...options.headers, ...signature } }, deadline);
+  if (!('broken' in received)) return answerOf(received);
+  const { broken, status } = received;
+  const error = outboundErrorFrom(broken, { host: url.host, timeoutMs: options.timeoutMs, status });
+  if (!options.isRepeatable || !error.isStaleConnection) throw error;
+  return exchange(url, dispatcher, { ...options, isRepeatable: false }, deadline);
 }
+
+type Headers = Record<string, string | string[] | undefined>;
+type Head = { readonly status: number; readonly headers: Headers };
+type Received = Head & { readonly bytes: Uint8Array; readonly truncated: boolean };
+type Broken = { readonly broken: unknown; readonly status: number | undefined };
+
+/** Sends once, and ends when the answer is complete, broken off or late, or holds all that is to be read of it. */
+function send(
+  url: URL,
+  dispatcher: Dispatcher,
+  options: OutboundRequest,
+  deadline: Deadline,
+): Promise<Received | Broken> {
+  const { method, headers, body = null, maxBytes, acceptsPartialBody } = options;
+  const { promise, resolve } = Promise.withResolvers<Received | Broken>();
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  let head: Head | undefined;
+  let connection: Dispatcher.DispatchController | undefined;
+
+  const end = (isBroken: boolean): void => {
+    if (head === undefined) return;
+    const bytes = Buffer.concat(chunks).subarray(0, maxBytes);
+    resolve({ ...head, bytes, truncated: isBroken || length > maxBytes });
+  };
+  const fail = (broken: unknown): void =>
+    head !== undefined && acceptsPartialBody === true ? end(true) : resolve({ broken, status: head?.status });
+
+  deadline.atEnd = (reason) => {
+    fail(reason);
+    connection?.abort(reason);
+  };
+  dispatcher.dispatch(
+    {
+      origin: url.origin,
+      path: `${url.pathname}${url.search}`,
+      method,
+      headers: { 'user-agent': ours, ...headers },
+      body,
+    },
+    {
+      onRequestStart: (controller) => {
+        connection = controller;
+        if (deadline.passed !== undefined) controller.abort(deadline.passed);
+      },
+      onResponseStart: (_, status, received) => {
+        if (status >= 200) head = { status, headers: received };
+      },
+      onResponseData: (controller, chunk) => {
+        chunks.push(chunk);
+        length += chunk.byteLength;
+        if (length <= maxBytes) return;
+        end(false);
+        controller.abort(new Error('more than is read')); // Closes the connection.
+      },
+      onResponseEnd: () => end(false),
+      onResponseError: (_, error) => fail(error),
+    },
+  );
+  return promise;
+}
+
+const ours = 'Bursar/0.5';
+const utf8 = new TextDecoder();
+
+const answerOf = ({ status, headers, bytes, truncated }: Received): OutboundAnswer => ({
+  status,
+  headers: flat(headers),
+  linesOf: (name) => [headers[name] ?? []].flat(),
+  text: bytes.byteLength === 0 ? '' : utf8.decode(bytes),
+  bytes,
+  truncated,
+});
 
 async function signatureOf(
   url: URL,
@@ -145,40 +206,13 @@ async function signatureOf(
   }
 }
 
-async function readUpTo(
-  body: Dispatcher.ResponseData['body'],
-  maxBytes: number,
-  acceptsPart: boolean,
-): Promise<{ bytes: Uint8Array; truncated: boolean }> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  let isBroken = false;
-  try {
-    for await (const chunk of body as AsyncIterable<Uint8Array>) {
-      chunks.push(chunk);
-      length += chunk.byteLength;
-      if (length > maxBytes) break; // Leaving the loop destroys the stream, and with it the connection.
-    }
-  } catch (error) {
-    if (!acceptsPart) throw error;
-    isBroken = true;
+function flat(headers: Headers): Record<string, string> {
+  const joined: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined) joined[name] = Array.isArray(value) ? value.join(', ') : value;
   }
-  return { bytes: Buffer.concat(chunks).subarray(0, maxBytes), truncated: isBroken || length > maxBytes };
+  return joined;
 }
-
-type Headers = Record<string, string | string[] | undefined>;
-
-const linesIn =
-  (headers: Headers) =>
-  (name: string): readonly string[] =>
-    [headers[name] ?? []].flat();
-
-const flat = (headers: Headers): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(headers).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
-    ),
-  );
 
 /**
  * What it hands to the socket is exactly what it evaluated; one refused address refuses the whole name. A literal address
