@@ -95,7 +95,7 @@ export async function webhookEndpoint(input: { id: Id<'webhook'> }): Promise<End
 }
 
 function describe({ kind, view }: EndpointNext): string {
-  const { webhookId, stage, waiting, underWay, timeoutsInRow } = view;
+  const { webhookId, stage, waiting, underWay } = view;
   if (kind === 'final') return `Done: no delivery to ${webhookId} waits for another attempt.`;
   const sentences = [
     waiting === 0
@@ -104,7 +104,7 @@ function describe({ kind, view }: EndpointNext): string {
     underWay === 0 ? '' : `${underWay} under way to ${webhookId}.`,
     `Last failure: ${lastFailure(view)}.`,
     stage === 'probing'
-      ? `After ${timeoutsInRow} timeouts in a row the receiver gets one request at a time; what waits keeps its attempts.`
+      ? 'After five attempts in a row without an answer the receiver gets one request at a time; what waits keeps its attempts.'
       : '',
     nextAttempt(kind, view),
   ];

@@ -208,7 +208,7 @@ export const rulesFaults: readonly Fault[] = [
     ['test/rules/delivery/endpoint.rules'],
     [
       {
-        from: 'const places = isProbed(facts.timeoutsInRow) ? 1 : perReceiver;',
+        from: 'const places = isProbed(facts.unansweredInRow) ? 1 : perReceiver;',
         to: 'const places = perReceiver;',
         harm: 'a receiver that only times out gets as many requests as one that answers',
       },

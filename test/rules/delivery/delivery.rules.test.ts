@@ -99,7 +99,7 @@ describe('evaluating an attempt', () => {
       error: 'too slow',
     });
     expect(evaluateAttempt({ status: null, timedOut: false, failure: 'refused' })).toEqual({
-      outcome: 'failure',
+      outcome: 'unreachable',
       error: 'refused',
     });
     expect(evaluateAttempt({ status: 500, timedOut: true, failure: 'late' }).outcome).toBe('timeout');
@@ -113,7 +113,7 @@ describe('evaluating an attempt', () => {
       'answered 199, not 2xx',
     ]);
     expect(plain(null, true)).toEqual({ outcome: 'timeout', error: 'no answer in time' });
-    expect(plain(null)).toEqual({ outcome: 'failure', error: 'no answer' });
+    expect(plain(null)).toEqual({ outcome: 'unreachable', error: 'no answer' });
   });
 });
 

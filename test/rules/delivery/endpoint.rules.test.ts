@@ -20,7 +20,7 @@ const idle: EndpointFacts = {
   orphaned: 0,
   leaseLeftMs: 0,
   openRequests: 0,
-  timeoutsInRow: 0,
+  unansweredInRow: 0,
 };
 const dueIn = (ms: number): EndpointFacts => ({ ...idle, waiting: 3, nextAttemptAt: later(now, ms) });
 const next = (facts: EndpointFacts) => nextEndpointStep(facts, perReceiver, now);
@@ -45,10 +45,10 @@ describe('the next step', () => {
       { ...dueIn(0), underWay: 60, openRequests: 100, leaseLeftMs: 20_000 },
       { kind: 'wait', waitMs: 20_000 },
     ],
-    ['probed and free', { ...dueIn(0), timeoutsInRow: 5 }, { kind: 'attempt' }],
+    ['probed and free', { ...dueIn(0), unansweredInRow: 5 }, { kind: 'attempt' }],
     [
       'probed and probing',
-      { ...dueIn(0), timeoutsInRow: 5, underWay: 1, openRequests: 1, leaseLeftMs: 30_000 },
+      { ...dueIn(0), unansweredInRow: 5, underWay: 1, openRequests: 1, leaseLeftMs: 30_000 },
       { kind: 'wait', waitMs: 30_000 },
     ],
   ])('%s', (_, facts, step) => {
@@ -64,7 +64,7 @@ describe('the next step', () => {
       orphaned: fc.nat(2),
       leaseLeftMs: fc.integer({ min: 0, max: 45_000 }),
       others: fc.nat(120),
-      timeoutsInRow: fc.nat(8),
+      unansweredInRow: fc.nat(8),
     })
     .map(({ dueInMs, others, ...rest }) => ({
       ...rest,
@@ -77,7 +77,7 @@ describe('the next step', () => {
       fc.property(anyFacts, (facts) => {
         const { kind, waitMs } = next(facts);
         expect(kind === 'final').toBe(facts.waiting + facts.underWay + facts.orphaned === 0);
-        const places = facts.timeoutsInRow >= 5 ? 1 : perReceiver;
+        const places = facts.unansweredInRow >= 5 ? 1 : perReceiver;
         if (kind === 'attempt') expect(facts.openRequests).toBeLessThan(places);
         if (kind !== 'wait') return;
         expect(waitMs).toBeGreaterThan(0);

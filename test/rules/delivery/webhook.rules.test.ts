@@ -71,7 +71,9 @@ test('a hint contains only the last four characters of the secret', () => {
 });
 
 describe('health', () => {
-  const outcomes = fc.array(fc.constantFrom<Outcome>('success', 'failure', 'timeout', 'gone'), { maxLength: 60 });
+  const outcomes = fc.array(fc.constantFrom<Outcome>('success', 'failure', 'timeout', 'unreachable', 'gone'), {
+    maxLength: 60,
+  });
 
   test('a success forgets everything before it', () => {
     fc.assert(
@@ -92,9 +94,13 @@ describe('health', () => {
     );
   });
 
-  test('timeouts in a row end with any answer', () => {
-    expect(healthAfter(healthy, ['timeout', 'timeout'], now)).toMatchObject({ timeoutsInRow: 2, failuresInRow: 2 });
-    expect(healthAfter(healthy, ['timeout', 'failure'], now)).toMatchObject({ timeoutsInRow: 0, failuresInRow: 2 });
+  test('attempts in a row without an answer end with any answer', () => {
+    expect(healthAfter(healthy, ['timeout', 'unreachable'], now)).toMatchObject({
+      unansweredInRow: 2,
+      failuresInRow: 2,
+    });
+    expect(healthAfter(healthy, ['timeout', 'failure'], now)).toMatchObject({ unansweredInRow: 0, failuresInRow: 2 });
+    expect(healthAfter(healthy, ['unreachable', 'gone'], now)).toMatchObject({ unansweredInRow: 0, failuresInRow: 2 });
   });
 
   test('the first failure after a success sets `failingSince`', () => {
@@ -105,7 +111,7 @@ describe('health', () => {
 
   test('a receiver is disabled after both twenty failures and 72 hours', () => {
     const failing = (failuresInRow: number, hours: number) =>
-      whyDisabled({ failuresInRow, timeoutsInRow: 0, failingSince: later(now, -hours * hour) }, ['failure'], now);
+      whyDisabled({ failuresInRow, unansweredInRow: 0, failingSince: later(now, -hours * hour) }, ['failure'], now);
     expect(failing(19, 500)).toBeUndefined();
     expect(failing(500, 71.9)).toBeUndefined();
     expect(failing(20, 72)).toBe('20 failures in a row and none delivered for 72 h');

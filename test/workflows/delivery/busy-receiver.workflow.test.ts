@@ -24,7 +24,6 @@ const view: EndpointView = {
   nextAttemptAt: '2026-11-20T08:01:00.000Z',
   lastStatus: 503,
   lastOutcome: 'failure',
-  timeoutsInRow: 0,
 };
 const due: EndpointNext = { kind: 'attempt', waitMs: 0, view };
 /** How many deliveries a batch attempts; none when there is no more. */

@@ -79,7 +79,8 @@ describe('probing', () => {
     const handle = await runOf(webhookId);
     await eventually(
       async () => JSON.stringify(await handle.query('__temporal_workflow_metadata')),
-      (details) => /After \d+ timeouts in a row the receiver gets one request at a time/.test(details),
+      (details) =>
+        /After five attempts in a row without an answer the receiver gets one request at a time/.test(details),
     );
     expect((await handle.describe()).searchAttributes.BursarStage).toEqual(['probing']);
     // Five went together, and lost an attempt each; then each probe alone.

@@ -522,6 +522,37 @@ describe('slow receivers', () => {
   });
 });
 
+describe('a receiver that cannot be reached', () => {
+  test('is tried by one request at a time after five attempts in a row, and what waits keeps its attempts', async () => {
+    const [count, cut] = [40, 30];
+    // Each attempt is two requests: over a connection that is closed under it, and over a new one.
+    bursar.receiver.answers('unreachable', (response, n) =>
+      n <= cut ? void response.socket?.destroy() : status(200)(response, n),
+    );
+    const owner = await subscribed('unreachable');
+    await bursar.emit(owner.ownerId, count);
+    await bursar.relay({ perReceiver: 5 });
+    const all = await eventually(
+      () => deliveriesOf(owner),
+      (found) => found.filter(({ status: one }) => one === 'succeeded').length === count - cut / 2,
+    );
+    const [kept, lost] = [all.filter((one) => one.status === 'succeeded'), all.filter((one) => one.error !== null)];
+    expect(kept.every(({ attempt }) => attempt === 1)).toBe(true);
+    expect(lost).toHaveLength(cut / 2);
+    for (const one of lost) {
+      expect(one).toMatchObject({
+        status: 'pending',
+        attempt: 1,
+        error: expect.stringMatching(/closed the connection/),
+      });
+    }
+    // Nine at most went before five had failed in a row.
+    const open = bursar.receiver.received('unreachable').map(({ openAtOnce }) => openAtOnce);
+    expect(open.slice(18, cut)).toEqual(Array.from({ length: cut - 18 }, () => 1));
+    expect(bursar.receiver.mostAtOnce('unreachable')).toBeGreaterThan(1);
+  });
+});
+
 describe('subscriptions that end', () => {
   /** A result that comes when its lease has run out has its delivery, and then takes `lock`, once `go` is called. */
   async function lateResultOf(webhookId: string, lock: string) {

@@ -60,7 +60,6 @@ const activities = {
       nextAttemptAt: null,
       lastStatus: 503,
       lastOutcome: 'failure',
-      timeoutsInRow: 0,
     },
   }),
   retryDeliveriesNow: async (): Promise<EndpointChange> => {

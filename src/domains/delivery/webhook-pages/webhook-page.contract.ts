@@ -87,7 +87,10 @@ export const webhookPageOut = z
         failures: count('Failures in a row.'),
         isProbed: z
           .boolean()
-          .meta({ description: 'After five timeouts in a row it gets one request at a time.', examples: [false] }),
+          .meta({
+            description: 'After five attempts in a row without an answer it gets one request at a time.',
+            examples: [false],
+          }),
         lastStatus: z
           .int()
           .nullable()

@@ -25,7 +25,7 @@ const linkedRow = z.object({
   createdAt: z.date(),
   linkExpiresAt: z.date(),
   failuresInRow: z.int(),
-  timeoutsInRow: z.int(),
+  unansweredInRow: z.int(),
   failingSince: z.date().nullable(),
   lastStatus: z.int().nullable(),
   lastOutcome: z.enum(['failure', 'timeout', 'gone']).nullable(),
@@ -41,7 +41,7 @@ export async function webhookBehind(tx: Tx, token: string): Promise<LinkedWebhoo
         linkedRow,
         `select w.id, w.owner_id as "ownerId", w.url, w.status, w.disabled_reason as "disabledReason", w.ordered,
            w.assumed_plan as "assumedPlan", w.created_at as "createdAt", l.expires_at as "linkExpiresAt",
-           h.failures_in_row as "failuresInRow", h.timeouts_in_row as "timeoutsInRow",
+           h.failures_in_row as "failuresInRow", h.timeouts_in_row as "unansweredInRow",
            h.failing_since as "failingSince", h.last_status as "lastStatus", h.last_outcome as "lastOutcome"
          from webhook_page_links l join webhooks w on w.id = l.webhook_id join webhook_health h on h.webhook_id = w.id
          where l.token_hash = $1 and l.expires_at > clock_timestamp() and w.deleted_at is null`,

@@ -49,13 +49,13 @@ export const webhookPageWire = ({ webhook, businessName, plan, now, ...shown }: 
   deadLetters: tierOf(plan).hasDeadLetters || shown.letters.counted > 0 ? lettersOf(shown.letters) : null,
 });
 
-const failingOf = ({ failingSince, failuresInRow, timeoutsInRow, lastStatus }: LinkedWebhook) =>
+const failingOf = ({ failingSince, failuresInRow, unansweredInRow, lastStatus }: LinkedWebhook) =>
   failingSince === null
     ? null
     : {
         since: failingSince.toISOString(),
         failures: failuresInRow,
-        isProbed: isProbed(timeoutsInRow),
+        isProbed: isProbed(unansweredInRow),
         lastStatus,
       };
 

@@ -18,7 +18,7 @@ import {
   type SubjectPlace,
   waitsUnparked,
 } from './delivery.order.service.ts';
-import { timeoutsUntilProbing } from './webhook.rules.ts';
+import { unansweredUntilProbing } from './webhook.rules.ts';
 
 const claimedDelivery = z.object({
   id: idValue('delivery'),
@@ -68,7 +68,7 @@ export async function claimFirstAttempts(tx: Tx, most: number, limits: ClaimLimi
   const claimed = await claim(tx, claimOf(waiting), [
     receivers.map(({ id }) => id),
     limits.perReceiver,
-    timeoutsUntilProbing,
+    unansweredUntilProbing,
     share,
     most,
     limits.leaseMs,
@@ -85,7 +85,7 @@ async function parkWhereFree(
   share: number,
 ): Promise<Looked[]> {
   if (crowded.length === 0) return [];
-  const free = await rowsOf(tx, idRow, receiversWithPlaces, [crowded, perReceiver, timeoutsUntilProbing, share]);
+  const free = await rowsOf(tx, idRow, receiversWithPlaces, [crowded, perReceiver, unansweredUntilProbing, share]);
   return free.length === 0
     ? []
     : parkBlocked(
@@ -118,7 +118,7 @@ export async function claimRetries(
   return claim(tx, claimOf(due), [
     [webhookId],
     limits.perReceiver,
-    timeoutsUntilProbing,
+    unansweredUntilProbing,
     limits.perReceiver,
     most,
     limits.leaseMs,

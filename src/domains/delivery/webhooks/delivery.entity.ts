@@ -43,6 +43,7 @@ export const WebhookHealthSchema = defineEntity({
   properties: {
     webhookId: p.text().$type<Id<'webhook'>>().primary(),
     failuresInRow: p.integer().defaultRaw('default'),
+    /** Attempts in a row without an answer; from when only timeouts counted it has its name. */
     timeoutsInRow: p.integer().defaultRaw('default'),
     failingSince: p.datetime().nullable(),
     lastOutcome: p.text().nullable(),

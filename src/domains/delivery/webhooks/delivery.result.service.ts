@@ -143,7 +143,7 @@ async function ensureRetried(tx: Tx, applied: readonly Settled[], now: Date): Pr
 const healthRow = z.object({
   id: idValue('webhook'),
   failuresInRow: z.int(),
-  timeoutsInRow: z.int(),
+  unansweredInRow: z.int(),
   failingSince: z.date().nullable(),
 });
 
@@ -158,7 +158,7 @@ async function saveHealth(tx: Tx, applied: readonly Settled[], now: Date): Promi
   const before = await rowsOf(
     tx,
     healthRow,
-    `select webhook_id as id, failures_in_row as "failuresInRow", timeouts_in_row as "timeoutsInRow",
+    `select webhook_id as id, failures_in_row as "failuresInRow", timeouts_in_row as "unansweredInRow",
        failing_since as "failingSince"
      from webhook_health where webhook_id = any($1::text[]) and (failures_in_row > 0 or webhook_id = any($2::text[]))
      order by webhook_id for update`,
@@ -176,20 +176,20 @@ async function saveHealth(tx: Tx, applied: readonly Settled[], now: Date): Promi
   });
   await runSql(
     tx,
-    `update webhook_health h set failures_in_row = r.failures, timeouts_in_row = r.timeouts, failing_since = r.since,
+    `update webhook_health h set failures_in_row = r.failures, timeouts_in_row = r.unanswered, failing_since = r.since,
        last_outcome = coalesce(r.outcome, h.last_outcome),
        last_status = case when r.outcome is null then h.last_status else r.status end
      from jsonb_to_recordset($1::jsonb)
-       as r(id text, failures int, timeouts int, since timestamptz, outcome text, status int)
+       as r(id text, failures int, unanswered int, since timestamptz, outcome text, status int)
      where h.webhook_id = r.id`,
     [
       JSON.stringify(
         after.map(({ id, failed, health }) => ({
           id,
           failures: health.failuresInRow,
-          timeouts: health.timeoutsInRow,
+          unanswered: health.unansweredInRow,
           since: health.failingSince,
-          outcome: failed?.evaluated.outcome ?? null,
+          outcome: failed === undefined ? null : storedOutcome(failed.evaluated.outcome),
           status: failed?.result.attempted.status ?? null,
         })),
       ),
@@ -203,6 +203,9 @@ async function saveHealth(tx: Tx, applied: readonly Settled[], now: Date): Promi
   }
   return disabled;
 }
+
+/** Three are known to the table; that there was no answer at all is read from the status. */
+const storedOutcome = (outcome: Outcome): Outcome => (outcome === 'unreachable' ? 'failure' : outcome);
 
 const urlRow = z.object({ id: z.string(), url: z.string() });
 

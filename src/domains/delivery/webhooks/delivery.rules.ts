@@ -82,7 +82,7 @@ export function evaluateAttempt({ status, timedOut, failure }: Attempted): Evalu
   }
   if (timedOut) return { outcome: 'timeout', error: failure ?? 'no answer in time' };
   if (status !== null) return { outcome: 'failure', error: `answered ${status}, not 2xx` };
-  return { outcome: 'failure', error: failure ?? 'no answer' };
+  return { outcome: 'unreachable', error: failure ?? 'no answer' };
 }
 
 export type AfterAttempt =

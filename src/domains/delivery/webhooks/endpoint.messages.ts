@@ -28,7 +28,6 @@ export type EndpointView = {
   /** Of the latest attempt that failed: the HTTP status, or null where no answer came. */
   readonly lastStatus: number | null;
   readonly lastOutcome: 'failure' | 'timeout' | 'gone' | null;
-  readonly timeoutsInRow: number;
 };
 
 export type EndpointNext = {

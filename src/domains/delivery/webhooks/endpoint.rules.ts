@@ -4,7 +4,7 @@
  * @module
  */
 import { longestWaitMs, minute, second } from '../../../kernel/instant.ts';
-import { timeoutsUntilProbing } from './webhook.rules.ts';
+import { unansweredUntilProbing } from './webhook.rules.ts';
 
 export type EndpointFacts = {
   readonly isPaused: boolean;
@@ -20,7 +20,7 @@ export type EndpointFacts = {
   readonly leaseLeftMs: number;
   /** Requests open to the receiver, first attempts included. */
   readonly openRequests: number;
-  readonly timeoutsInRow: number;
+  readonly unansweredInRow: number;
 };
 
 /** `full`: deliveries are due, but first attempts have all the receiver's places. */
@@ -31,7 +31,7 @@ export type EndpointStep = {
 
 const pausedWaitMs = 5 * minute;
 
-export const isProbed = (timeoutsInRow: number): boolean => timeoutsInRow >= timeoutsUntilProbing;
+export const isProbed = (unansweredInRow: number): boolean => unansweredInRow >= unansweredUntilProbing;
 
 export function nextEndpointStep(facts: EndpointFacts, perReceiver: number, now: Date): EndpointStep {
   const { waiting, underWay, orphaned, leaseLeftMs } = facts;
@@ -41,7 +41,7 @@ export function nextEndpointStep(facts: EndpointFacts, perReceiver: number, now:
   const untilDueMs = untilDue(facts, now);
   if (untilDueMs > 0) return wait(Math.min(untilDueMs, leaseWaitMs));
   if (facts.isPaused) return wait(Math.min(pausedWaitMs, leaseWaitMs));
-  const places = isProbed(facts.timeoutsInRow) ? 1 : perReceiver;
+  const places = isProbed(facts.unansweredInRow) ? 1 : perReceiver;
   if (facts.openRequests < places) return { kind: 'attempt', waitMs: 0 };
   return underWay > 0 ? wait(leaseWaitMs) : { kind: 'full', waitMs: 0 };
 }

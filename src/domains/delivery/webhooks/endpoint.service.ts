@@ -94,7 +94,7 @@ const standingRow: z.ZodType<Standing> = z.object({
   orphaned: z.int(),
   leaseLeftMs: z.int(),
   openRequests: z.int(),
-  timeoutsInRow: z.int(),
+  unansweredInRow: z.int(),
   lastStatus: z.int().nullable(),
   lastOutcome: z.enum(['failure', 'timeout', 'gone']).nullable(),
   oldestAt: z.date().nullable(),
@@ -105,7 +105,7 @@ async function standingOf(tx: Tx, webhookId: string): Promise<Standing> {
   const row = await firstRowOf(
     tx,
     standingRow,
-    `select w.status = 'paused' as "isPaused", h.timeouts_in_row as "timeoutsInRow", h.last_status as "lastStatus",
+    `select w.status = 'paused' as "isPaused", h.timeouts_in_row as "unansweredInRow", h.last_status as "lastStatus",
        h.last_outcome as "lastOutcome", waits.*, held.*,
        w.deleted_at is null and exists (
          select from webhook_deliveries d where d.webhook_id = w.id and d.status in ('failed', 'dead')
@@ -141,11 +141,10 @@ const viewOf = (webhookId: string, standing: Standing, isFinal: boolean): Endpoi
   nextAttemptAt: isoOrNull(standing.nextAttemptAt),
   lastStatus: standing.lastStatus,
   lastOutcome: standing.lastOutcome,
-  timeoutsInRow: standing.timeoutsInRow,
 });
 
-function stageOf({ isPaused, timeoutsInRow, hasLost }: Standing, isFinal: boolean): EndpointView['stage'] {
+function stageOf({ isPaused, unansweredInRow, hasLost }: Standing, isFinal: boolean): EndpointView['stage'] {
   if (isFinal) return hasLost ? 'dead_letters' : 'ended';
   if (isPaused) return 'paused';
-  return isProbed(timeoutsInRow) ? 'probing' : 'retrying';
+  return isProbed(unansweredInRow) ? 'probing' : 'retrying';
 }

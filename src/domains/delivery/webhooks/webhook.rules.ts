@@ -44,13 +44,16 @@ export const hintOf = (secret: string): string => `${secret.slice(0, 6)}…${sec
 
 export type Health = {
   readonly failuresInRow: number;
-  readonly timeoutsInRow: number;
+  /** Attempts in a row that got no answer: none in time, or no connection at all. */
+  readonly unansweredInRow: number;
   /** Business time of the first failure after the last success. */
   readonly failingSince: Date | null;
 };
-export const healthy: Health = { failuresInRow: 0, timeoutsInRow: 0, failingSince: null };
+export const healthy: Health = { failuresInRow: 0, unansweredInRow: 0, failingSince: null };
 
-export type Outcome = 'success' | 'failure' | 'timeout' | 'gone';
+export type Outcome = 'success' | 'failure' | 'timeout' | 'unreachable' | 'gone';
+
+const unanswered: readonly Outcome[] = ['timeout', 'unreachable'];
 
 /** How a receiver is doing after these outcomes, in their order. */
 export function healthAfter(before: Health, outcomes: readonly Outcome[], now: Date): Health {
@@ -58,13 +61,13 @@ export function healthAfter(before: Health, outcomes: readonly Outcome[], now: D
     if (outcome === 'success') return healthy;
     return {
       failuresInRow: health.failuresInRow + 1,
-      timeoutsInRow: outcome === 'timeout' ? health.timeoutsInRow + 1 : 0,
+      unansweredInRow: unanswered.includes(outcome) ? health.unansweredInRow + 1 : 0,
       failingSince: health.failingSince ?? now,
     };
   }, before);
 }
 
-export const timeoutsUntilProbing = 5;
+export const unansweredUntilProbing = 5;
 const failuresUntilDisabled = 20;
 const failingUntilDisabledMs = 72 * hour;
 
