@@ -3,7 +3,7 @@
  * known age beside fresh ones; the purge of the worker's loop; then what is left, and who may delete an event.
  * @module
  */
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import type { Tx } from '../../../src/db/tx.ts';
 import { eventsArea } from '../../../src/domains/delivery/events/event.contract.ts';
@@ -161,6 +161,7 @@ describe('the age of a delivery', () => {
 });
 
 describe('a pass of the purge', () => {
+  beforeEach(() => bursar.world.sql('truncate webhook_deliveries'));
   const old = async (box: string, count: number) => {
     const subscription = await subscribedTo(bursar, box);
     await addBacklog(bursar, subscription, { count });
