@@ -34,6 +34,7 @@ async function watched(everyMs: number, failure?: Error) {
   };
   /** `eachStep`: what happens meanwhile. */
   const pass = async (ms: number, eachStep: () => void = () => undefined) => {
+    await settle();
     for (const until = state.nowMs + ms; state.nowMs < until; ) {
       state.nowMs += stepMs;
       mock.timers.tick(stepMs);
