@@ -16,6 +16,8 @@ const inFile =
 const money = inFile('kernel/money.ts');
 const transaction = inFile('domains/payments/transactions/transaction.rules.ts');
 const spendingChecks = inFile('domains/spending/policies/spending-checks.rules.ts');
+const merchantChecks = inFile('domains/spending/policies/merchant-checks.rules.ts');
+const ledger = inFile('domains/treasury/ledger/ledger.rules.ts');
 const intentMatch = inFile('domains/spending/policies/intent-match.rules.ts');
 const endpoint = inFile('domains/delivery/webhooks/endpoint.rules.ts');
 
@@ -74,6 +76,17 @@ export const accepted: readonly Accepted[] = [
     'Of equal hours one of the other two conditions is always true; the first one is for the reader.',
     'const isInside = start < end ? hour >= start && hour < end : start === end || hour >= start || hour < end;',
     'const isInside = start < end ? hour >= start && hour < end : false || hour >= start || hour < end;',
+  ),
+  ledger(
+    'Each pattern sums to zero for every amount, so the assertion fails for no caller; the database checks each journal again.',
+    'assert(add(...lines.map(([, amount]) => amount)) === 0, `lines sum to zero: ${JSON.stringify(lines)}`);',
+    'assert(true, `lines sum to zero: ${JSON.stringify(lines)}`);',
+    'assert(add(...lines.map(([, amount]) => amount)) === 0, ``);',
+  ),
+  merchantChecks(
+    'Figures are read as JSON, in which a figure that is undefined is absent.',
+    'const figures = { merchant: merchantInWords(merchant), ...(entry === undefined ? {} : { entry }) };',
+    'const figures = { merchant: merchantInWords(merchant), ...(false ? {} : { entry }) };',
   ),
   intentMatch(
     oneMisfit,

@@ -63,6 +63,8 @@ const strykerConfig = (file: string): object => ({
   // It names no file: Stryker reads it with TypeScript's interface of before version 7.
   tsconfigFile: 'none.json',
   concurrency: Number(process.env.MUTATION_PROCESSES ?? 2),
+  // Each run of the tests leaves its modules in the memory of its process.
+  maxTestRunnerReuse: 60,
   // A change that makes a loop endless is noticed by this limit; a busy machine must not be taken for one.
   timeoutMS: 60_000,
   timeoutFactor: 3,

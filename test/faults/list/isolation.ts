@@ -87,7 +87,7 @@ export const isolationFaults: readonly Fault[] = [
   ...faultsIn(
     'isolation',
     'src/http/client-address.ts',
-    ['test/api/platform/dashboard', 'test/api/platform/edge', 'test/api/security'],
+    ['test/api/security/hostile-requests', 'test/api/platform/edge'],
     [
       {
         from: 'if (socket === undefined || forwarded === undefined || !isTrusted(socket, trusted)) return socket;',
@@ -149,6 +149,8 @@ export const isolationFaults: readonly Fault[] = [
         from: "if (!row.mayReveal) throw conflict('answered before; its secret is no longer shown');",
         to: '',
         harm: 'a repeat shows a secret for a day',
+        tests: ['test/api/identity/keys.api'],
+        named: 'ten minutes',
       },
     ],
   ),

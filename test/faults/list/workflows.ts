@@ -48,25 +48,20 @@ export const workflowFaults: readonly Fault[] = [
       named: 'two decisions',
     },
   ]),
-  ...faultsIn(
-    'workflows',
-    'workflows/lib/messages.ts',
-    ['test/workflows/messages/every-message'],
-    [
-      {
-        from: "note(`${name} was refused: ${refusalIn(error) ?? 'it could not be carried out'}`);",
-        to: 'throw error;',
-        harm: 'a signal that cannot be carried out blocks its run for ever',
-        named: 'intentLifecycle no message blocks',
-      },
-      {
-        from: 'const input = read(bounded(typed[0]));',
-        to: 'const input = read(typed[0]);',
-        harm: 'a signal of a megabyte is kept in every later step',
-        named: 'intentLifecycle no message blocks',
-      },
-    ],
-  ),
+  ...faultsIn('workflows', 'workflows/lib/messages.ts', lib, [
+    {
+      from: "note(`${name} was refused: ${refusalIn(error) ?? 'it could not be carried out'}`);",
+      to: 'throw error;',
+      harm: 'a signal that cannot be carried out blocks its run for ever',
+      named: 'a signal that is refused',
+    },
+    {
+      from: 'const input = read(bounded(typed[0]));',
+      to: 'const input = read(typed[0]);',
+      harm: 'a signal of a megabyte is read, and kept in later steps',
+      named: 'a signal that is refused',
+    },
+  ]),
   ...faultsIn('workflows', 'workflows/lib/steps.ts', lib, [
     {
       from: 'schedules nothing more.\n        return whileRepeated(() => untilDone(...input));',
@@ -90,7 +85,7 @@ export const workflowFaults: readonly Fault[] = [
         from: "await wait('settled', { askAgain: askBank, reminder: remindOfTransfer, recall: recallTransfer });",
         to: "await wait('settled', { reminder: remindOfTransfer, recall: recallTransfer });",
         harm: 'the bank is never asked about a transfer that it accepted',
-        named: 'is held, sent once',
+        tests: ['test/workflows/treasury/silent-bank'],
       },
     ],
   ),

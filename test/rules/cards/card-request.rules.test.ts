@@ -109,6 +109,14 @@ describe('time', () => {
     expect(facts(createdAt)).toEqual({ final: false, reached: ['reminded'], dueInMs: { deadline: 72 * hour } });
   });
 
+  test('at its deadline a request has expired, and is not reminded of any more', () => {
+    const atEnd = expiryOf(createdAt);
+    const before = new Date(atEnd.getTime() - 1);
+    expect([statusAsOf(row(null), before), statusAsOf(row(null), atEnd)]).toEqual(['pending', 'expired']);
+    expect(cardRequestFacts(row(null), before).dueInMs).toEqual({ reminder: 1 - 36 * hour, deadline: 1 });
+    expect(cardRequestFacts(row(null), atEnd).dueInMs).toEqual({ deadline: 0 });
+  });
+
   test('a final request keeps its status after its deadline', () => {
     fc.assert(
       fc.property(status.filter(isFinalCardRequest), (final) => {
@@ -170,7 +178,8 @@ describe('what an approval grants', () => {
   test('is the same, whether the approver names the limits in cents or by their names', () => {
     const named = { maxTransactionCents: cents(1), dailyLimitCents: cents(0), monthlyLimitCents: cents(3) };
     expect(changesOf(named)).toEqual({ maxTransactionEuros: 1, dailyLimitEuros: 0, monthlyLimitEuros: 3 });
-    expect(changesOf({ dailyLimitCents: cents(2), monthlyLimitCents: undefined })).toEqual({ dailyLimitEuros: 2 });
+    const one = changesOf({ dailyLimitCents: cents(2), monthlyLimitCents: undefined });
+    expect(Object.entries(one)).toEqual([['dailyLimitEuros', 2]]);
     const requested = { maxTransactionCents: cents(9), dailyLimitCents: null, monthlyLimitCents: cents(9) };
     expect(grantedLimits(requested, changesOf(named))).toEqual(named);
   });

@@ -11,6 +11,7 @@ import {
   isFinalIntent,
   moveIntent,
   statusAsOf,
+  whyPastDeadline,
   whyUnpayable,
 } from '../../../src/domains/spending/intents/intent.rules.ts';
 import { day, later } from '../../../src/kernel/instant.ts';
@@ -115,6 +116,43 @@ test.each<[IntentState, (typeof intentCommands)[number], string]>([
   [byPayment, 'cancel', 'cannot cancel an intent while payment mpay_aaaaaaaa for it is open'],
 ])('%j refuses %s in words', (from, command, why) => {
   expect(moveIntent(from, command, false)).toEqual({ outcome: 'refused', why });
+});
+
+test('only a waiting and an approved intent are not final', () => {
+  expect(intentStatuses.filter((status) => !isFinalIntent(status))).toEqual(['pending_approval', 'approved']);
+});
+
+test('to deny what is denied and to cancel what is cancelled changes nothing; to expire it again is refused', () => {
+  for (const [command, status] of [
+    ['deny', 'denied'],
+    ['cancel', 'cancelled'],
+  ] as const)
+    expect(moveIntent({ ...open, status }, command, false)).toEqual({ outcome: 'already', next: status });
+  expect(moveIntent({ ...open, status: 'expired' }, 'expire', false).outcome).toBe('refused');
+});
+
+test('no command of one payment moves a recurring intent, each other one does', () => {
+  const recurring = { ...open, isRecurring: true };
+  for (const command of ['match', 'unmatch', 'complete', 'fail'] as const)
+    expect(moveIntent(recurring, command, false)).toEqual({
+      outcome: 'refused',
+      why: `cannot ${command} a recurring intent: each of its windows is paid for separately`,
+    });
+  for (const command of ['cancel', 'expire'] as const)
+    expect(moveIntent(recurring, command, false).outcome).toBe('moved');
+});
+
+test('from its deadline on an open intent reads as expired, unless something is paying for it', () => {
+  const read = (from: IntentState, leftMs: number) => statusAsOf({ ...from, expiresAt: later(now, leftMs) }, now);
+  for (const status of ['pending_approval', 'approved'] as const) {
+    expect(read({ ...open, status }, 1)).toBe(status);
+    expect(read({ ...open, status }, 0)).toBe('expired');
+  }
+  for (const from of [byTransaction, byTransfer, byPayment]) expect(read(from, 0)).toBe('approved');
+  for (const status of intentStatuses.filter(isFinalIntent)) expect(read({ ...open, status }, 0)).toBe(status);
+  expect(whyPastDeadline({ ...open, expiresAt: later(now, 1) }, now)).toBeUndefined();
+  expect(whyPastDeadline({ ...byTransfer, expiresAt: now }, now)).toBeUndefined();
+  expect(whyPastDeadline({ ...open, expiresAt: now }, now)).toBe('the intent expired at 2026-03-01T12:00:00.000Z');
 });
 
 test('a machine payment that is open hinders no transaction from paying', () => {

@@ -90,26 +90,26 @@ test('each pattern moves its amount from one account to another', () => {
     { account: debit, amountCents: -500 },
     { account: to, amountCents: 500, ...(receivable === undefined ? {} : { receivable }) },
   ];
-  expect(authorization({ ownerId, from: budget, amountCents })).toEqual(between(available(budget), held(budget)));
-  expect(release({ ownerId, from, amountCents })).toEqual(between(held(from), available(from), owed));
-  expect(release({ ownerId, from: budget, restTo: from, amountCents })).toEqual(
+  expect(authorization({ ownerId, from: budget, amountCents })).toStrictEqual(between(available(budget), held(budget)));
+  expect(release({ ownerId, from, amountCents })).toStrictEqual(between(held(from), available(from), owed));
+  expect(release({ ownerId, from: budget, restTo: from, amountCents })).toStrictEqual(
     between(held(budget), available(from), owed),
   );
-  expect(fund(credit)).toEqual(between(external('processor', ownerId), available(from), owed));
-  expect(refund(credit)).toEqual(between(external('cards', ownerId), available(from), owed));
-  expect(bankCredit(credit)).toEqual(between(external('sepa', ownerId), available(from), owed));
-  expect(toWalletFromSuspense(credit)).toEqual(between(interowner(ownerId), available(from), owed));
-  expect(bankPayment({ ownerId, from, amountCents })).toEqual(between(held(from), external('sepa', ownerId)));
-  expect(toSuspense({ ownerId, amountCents })).toEqual(between(external('sepa', ownerId), suspense(ownerId)));
-  expect(leaveSuspense({ ownerId, amountCents })).toEqual(between(suspense(ownerId), interowner(ownerId)));
-  expect(internalTransfer({ fromWalletId: walletId, toWalletId: 'wal_other00000', amountCents })).toEqual(
+  expect(fund(credit)).toStrictEqual(between(external('processor', ownerId), available(from), owed));
+  expect(refund(credit)).toStrictEqual(between(external('cards', ownerId), available(from), owed));
+  expect(bankCredit(credit)).toStrictEqual(between(external('sepa', ownerId), available(from), owed));
+  expect(toWalletFromSuspense(credit)).toStrictEqual(between(interowner(ownerId), available(from), owed));
+  expect(bankPayment({ ownerId, from, amountCents })).toStrictEqual(between(held(from), external('sepa', ownerId)));
+  expect(toSuspense({ ownerId, amountCents })).toStrictEqual(between(external('sepa', ownerId), suspense(ownerId)));
+  expect(leaveSuspense({ ownerId, amountCents })).toStrictEqual(between(suspense(ownerId), interowner(ownerId)));
+  expect(internalTransfer({ fromWalletId: walletId, toWalletId: 'wal_other00000', amountCents })).toStrictEqual(
     between(available(from), available(other)),
   );
-  expect(walletTransfer({ from: budget, toWalletId: 'wal_other00000', amountCents })).toEqual(
+  expect(walletTransfer({ from: budget, toWalletId: 'wal_other00000', amountCents })).toStrictEqual(
     between(available(budget), available(other)),
   );
-  expect(agentFund({ walletId, agentId, amountCents })).toEqual(between(available(from), available(budget)));
-  expect(agentReturn({ walletId, agentId, amountCents })).toEqual(between(available(budget), available(from)));
+  expect(agentFund({ walletId, agentId, amountCents })).toStrictEqual(between(available(from), available(budget)));
+  expect(agentReturn({ walletId, agentId, amountCents })).toStrictEqual(between(available(budget), available(from)));
 });
 
 test('a final clearing gives the rest of a budget’s hold back to where it is to go', () => {

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
-import { TypedSearchAttributes } from '@temporalio/common';
+import { ApplicationFailure, TypedSearchAttributes } from '@temporalio/common';
 import { createLogger } from '../../../src/platform/log.ts';
 import { freePort } from '../../../src/supervisor/ports.ts';
 import { temporalBinary } from '../../../src/supervisor/temporal-binary.ts';
@@ -21,6 +21,7 @@ import { runLists } from '../../../src/temporal/run-lists.ts';
 import { setUpTemporal } from '../../../src/temporal/set-up.ts';
 import { type RunningWorker, startWorker } from '../../../src/temporal/worker.ts';
 import { type OpenTemporal, openTemporal } from '../../support/operator-view.ts';
+import { rawMessages } from '../../support/raw-messages.ts';
 import { eventually } from '../../support/world.ts';
 import type { MarkedSample, SampleActivities, SampleState } from './sample.workflow.ts';
 
@@ -44,6 +45,8 @@ let afterRead: () => Promise<void>;
 /** Before a decision is carried out. */
 let beforeDecision: (decision: string) => Promise<void>;
 let decided: string[];
+/** How long each text was that a person told, as the workflow read it. */
+let told: string[];
 
 const change = (fields: Partial<Omit<typeof row, 'version'>>): void => {
   row = { ...row, ...fields, version: row.version + 1 };
@@ -71,6 +74,12 @@ const activities: SampleActivities = {
     await beforeDecision(decision);
     decided.push(decision);
     if (decided.length === 2) change({ status: 'settled' });
+    return stateOf();
+  },
+  tellSample: async (_id, { length = '' }) => {
+    told.push(length);
+    if (told.length === 1) throw ApplicationFailure.nonRetryable('it was told before', 'invalid_state');
+    change({ status: 'settled' });
     return stateOf();
   },
   callForSample: async () => {
@@ -129,12 +138,12 @@ beforeEach(() => {
   send = async () => undefined;
   afterRead = async () => undefined;
   beforeDecision = async () => undefined;
-  decided = [];
+  [decided, told] = [[], []];
 });
 
 /** The handle names no run: it is always the newest. */
 async function started(
-  workflow: 'stepping' | 'attempting' | 'waiting' | 'sending' | 'repeating' | 'deciding',
+  workflow: 'stepping' | 'attempting' | 'waiting' | 'sending' | 'repeating' | 'deciding' | 'listening',
   typedSearchAttributes = new TypedSearchAttributes(),
 ): Promise<WorkflowHandle> {
   count += 1;
@@ -326,6 +335,22 @@ test('two decisions are carried out one after the other, in their order', async 
   held.release();
   expect(await handle.result()).toEqual({ status: 'settled' });
   expect(decided).toEqual(['approve', 'deny']);
+});
+
+test('a signal that is refused becomes a note, and the run takes the next one; of a long text only its begin is read', async () => {
+  const handle = await started('listening');
+  await handle.signal('tell', 'a short text');
+  const { details } = await eventually(
+    () => temporal.viewOf(handle.workflowId),
+    (view) => view.details.includes('it was told before'),
+  );
+  expect(details).toContain('tell was refused: it was told before');
+  // As a program without our data converter sends it.
+  const metadata = { encoding: Buffer.from('json/plain') };
+  const data = Buffer.from(JSON.stringify('x'.repeat(100_000)));
+  await rawMessages(temporal.client).signal(handle, 'tell', [{ metadata, data }]);
+  expect(await handle.result()).toEqual({ status: 'settled' });
+  expect(told).toEqual(['12', '500']);
 });
 
 test('`once`: a history that becomes long between `mark` and `send` does not leave the call unsent', async () => {

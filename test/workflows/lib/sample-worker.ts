@@ -16,6 +16,7 @@ const names = [
   'markSample',
   'sendSample',
   'decideSample',
+  'tellSample',
 ] as const satisfies readonly (keyof SampleActivities)[];
 
 const onRows =

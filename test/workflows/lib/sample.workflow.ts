@@ -16,13 +16,15 @@ export type SampleActivities = {
   callForSample(id: string): Promise<SampleState>;
   sendSample(id: string, causeId: string): Promise<SampleState>;
   decideSample(id: string, decision: Decision): Promise<SampleState>;
+  tellSample(id: string, told: Readonly<Record<string, string>>): Promise<SampleState>;
 };
 
-const { readSample, actOnSample, markSample, decideSample } = databaseSteps<SampleActivities>()({
+const { readSample, actOnSample, markSample, decideSample, tellSample } = databaseSteps<SampleActivities>()({
   readSample: 'Reading the sample',
   actOnSample: 'Acting on a due time',
   markSample: 'Noting that the call is about to be made',
   decideSample: 'Carrying out a decision',
+  tellSample: 'Noting what a person tells',
 });
 const { callForSample } = outboundSteps<SampleActivities>()({ callForSample: 'Calling, which may be repeated' });
 const { callForSample: attemptSample } = deliverySteps<SampleActivities>()({ callForSample: 'Attempting a batch' });
@@ -50,6 +52,13 @@ export const deciding = (input: RunInput): Promise<SampleView> =>
   followRow({ ...sampleRun, decide: { carryOut: decideSample, refuse: () => undefined } }, input, ({ wait }) =>
     wait('settled'),
   );
+
+/** Takes a signal of a person, which the row may refuse. */
+export const listening = (input: RunInput): Promise<SampleView> => {
+  const read = (typed: unknown) => ({ length: String(String(typed).length) });
+  const signal = { name: 'tell', read, carryOut: tellSample, description: 'For people.' };
+  return followRow({ ...sampleRun, signal }, input, ({ wait }) => wait('settled'));
+};
 
 export const sending = (input: RunInput): Promise<SampleView> =>
   followRow(sampleRun, input, ({ once }) =>
