@@ -16,7 +16,6 @@ const names = [
   'markSample',
   'sendSample',
   'decideSample',
-  'tellSample',
 ] as const satisfies readonly (keyof SampleActivities)[];
 
 const onRows =
