@@ -155,6 +155,8 @@ async function plain({ postgres, api, load, side, atEnd }: Bench): Promise<Found
   const theirs = { url: floor.url, pids: { floor: floor.pid, ...common } };
   await measured(load, theirs, full(2, api.networkKey), 2);
   const bare = await measured(load, theirs, full(half, api.networkKey), half);
+  const bareCalls = authorizations(arrivingPerSecond * half, api.networkKey);
+  const bareSteady = await measured(load, theirs, bareCalls, half, arrivingPerSecond);
   const most = await measured(load, side(api), full(half, api.networkKey), half);
   const calls = authorizations(arrivingPerSecond * measuredSeconds, api.networkKey);
   const steady = await measured(load, side(api), calls, measuredSeconds, arrivingPerSecond);
@@ -163,6 +165,7 @@ async function plain({ postgres, api, load, side, atEnd }: Bench): Promise<Found
       shown(`c=${connections}`, most),
       shown(`${arrivingPerSecond}/s arriving`, steady),
       shown(`floor, c=${connections}`, bare),
+      shown(`floor, ${arrivingPerSecond}/s arriving`, bareSteady),
     ],
     targets: targets('decision', plainly, most.rate, steady.p99Ms),
   };
