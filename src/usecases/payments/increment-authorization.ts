@@ -146,6 +146,8 @@ async function intentOf(tx: Tx, { intentId }: TransactionRow, at: Date): Promise
     {
       ...matchableIntent(intent, [], at),
       expectedMerchant: null,
+      expectedMcc: undefined,
+      expectedCountry: undefined,
       closedBecause: undefined,
       isAutoApproved: intent.isAutoApproved,
       attestedAt: intent.attestedAt ?? null,

@@ -91,6 +91,13 @@ describe('offers', () => {
     decision: { outcome: 'declined', rule, reason } as const,
   });
 
+  test('an offer of another category or country than a person was shown is refused', () => {
+    const shown = { ...intent, expectedMcc: '5734', expectedCountry: 'DE' };
+    expect(evaluated(1_000, { intent: shown })).toEqual({ ok: true, ceilingCents: 1_000 });
+    for (const other of [{ expectedMcc: '7995' }, { expectedCountry: 'FR' }])
+      expect(evaluated(1_000, { intent: { ...shown, ...other } })).toMatchObject({ ok: false, code: 'offer_merchant' });
+  });
+
   test('an accepted offer is within the tolerance, and approved by the rules', () => {
     fc.assert(
       fc.property(

@@ -57,6 +57,24 @@ test('a near miss names the intent and what does not fit', () => {
   expect(matchIntent([], { amountCents: 1 }, 0).outcome).toBe('none');
 });
 
+test('the category and the country that a person was shown are compared, where the charge names them', () => {
+  const shown = { ...intent('int_a', 1000), expectedMcc: '5734', expectedCountry: 'DE' };
+  const charge = { amountCents: 1000, merchant: shop, mcc: '5734', country: 'DE' };
+  expect(matchIntent([shown], charge, 0).outcome).toBe('matched');
+  expect(matchIntent([shown], { amountCents: 1000, merchant: shop }, 0).outcome).toBe('matched');
+  expect(matchIntent([intent('int_a', 1000)], { ...charge, mcc: '7995', country: 'FR' }, 0).outcome).toBe('matched');
+  const ofCategory = 'intent int_a is for a merchant of category 5734, asked by one of 7995';
+  for (const [other, reason] of [
+    [{ mcc: '7995' }, ofCategory],
+    [{ country: 'FR' }, 'intent int_a is for a merchant in DE, asked by one in FR'],
+    // One misfit of the merchant, so that it is still named as near.
+    [{ mcc: '7995', country: 'FR' }, ofCategory],
+  ] as const) {
+    const found = matchIntent([shown], { ...charge, ...other }, 0);
+    expect(found).toMatchObject({ outcome: 'mismatched', misfits: [{ field: 'merchant', reason }] });
+  }
+});
+
 test('a matched intent has no misfit, and an open intent without a misfit is matched', () => {
   fc.assert(
     fc.property(

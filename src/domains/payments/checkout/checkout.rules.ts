@@ -79,7 +79,8 @@ export function evaluateOffer(
   offer: Pick<CheckoutOffer, 'amountCents' | 'merchant'>,
   { intent, tolerancePercent, decision: { outcome, rule, reason }, ceilingCents }: OfferFacts,
 ): OfferEvaluation {
-  const [misfit] = misfitsOf(intent, offer, tolerancePercent);
+  const { mcc, country } = offer.merchant;
+  const [misfit] = misfitsOf(intent, { ...offer, mcc, country }, tolerancePercent);
   if (misfit !== undefined)
     return { ok: false, code: `offer_${misfit.field}`, reason: `${misfit.reason}: nothing was held` };
   if (outcome === 'approved') return { ok: true, ceilingCents };

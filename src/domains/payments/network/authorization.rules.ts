@@ -227,8 +227,8 @@ type Found = { readonly candidate: Candidate | undefined; readonly mismatch: Dec
 function findIntent({ spending: { request, policy, at }, candidates: all, token }: DecisionFacts): Found {
   const candidates = all.filter(({ allows }) => allows === undefined);
   if (request.kind === 'verification') return { candidate: undefined, mismatch: undefined };
-  const { amountCents, merchant, recurring } = request;
-  const charge = { amountCents, merchant, recurring };
+  const { amountCents, merchant, mcc, country, recurring } = request;
+  const charge = { amountCents, merchant, mcc, country, recurring };
   const payable = candidates.map((one) => (isBoundTo(token, one) ? { ...one, expectedMerchant: null } : one));
   const match = matchIntent(attestedFirst(payable, policy, at), charge, policy?.amountTolerancePercent);
   if (match.outcome === 'matched') return { candidate: match.intent, mismatch: undefined };

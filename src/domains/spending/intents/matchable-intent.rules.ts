@@ -3,6 +3,7 @@
  * @module
  */
 import type { MatchableIntent } from '../policies/policy.rules.ts';
+import type { DeclinedCharge } from './allow-once.rules.ts';
 import {
   closedBecause,
   type Recurring,
@@ -15,6 +16,8 @@ type Declared = {
   readonly id: string;
   readonly expectedAmountCents: number;
   readonly expectedMerchant?: string | null | undefined;
+  /** The charge that a person was asked about, and shown with category and country. */
+  readonly declinedCharge?: Pick<DeclinedCharge, 'merchant'> | null | undefined;
 };
 type Planned = {
   readonly recurring?: Recurring | null | undefined;
@@ -50,9 +53,11 @@ export function matchableIntent(
   taken: readonly TakenWindow[],
   at: Date,
 ): MatchableIntent & { expectedMerchant: string | null } {
-  const { id, expectedAmountCents, recurring } = intent;
+  const { id, expectedAmountCents, recurring, declinedCharge } = intent;
   const expectedMerchant = intent.expectedMerchant ?? null;
-  if (recurring == null) return { id, expectedAmountCents, expectedMerchant };
+  const shown = declinedCharge?.merchant;
+  const ofCharge = shown === undefined ? {} : { expectedMcc: shown.mcc, expectedCountry: shown.country };
+  if (recurring == null) return { id, expectedAmountCents, expectedMerchant, ...ofCharge };
   const schedule = scheduleOf(intent);
   return {
     id,

@@ -1,6 +1,6 @@
 /**
  * Which declared intent a charge belongs to: by amount (at or below always fits, above only within the tolerance) and
- * by merchant. Pure; the caller passes the open intents of the card.
+ * by merchant, with its category and country where a person was shown them. Pure; the caller passes the open intents of the card.
  * @module
  */
 import { add, type Cents, inWords, percentOf } from '../../../kernel/money.ts';
@@ -10,6 +10,9 @@ export type MatchableIntent = {
   readonly id: string;
   readonly expectedAmountCents: number;
   readonly expectedMerchant?: string | null | undefined;
+  /** Of the charge that a person was asked about. An intent that an agent declares names neither. */
+  readonly expectedMcc?: string | undefined;
+  readonly expectedCountry?: string | undefined;
   /** A recurring intent's own tolerance, up to the policy's if it has one; otherwise the policy's. */
   readonly tolerancePercent?: number | null | undefined;
   readonly isRecurring?: boolean | undefined;
@@ -19,6 +22,8 @@ export type MatchableIntent = {
 export type Charge = {
   readonly amountCents: number;
   readonly merchant?: MerchantFacts | undefined;
+  readonly mcc?: string | null | undefined;
+  readonly country?: string | null | undefined;
   /** Initiated by the merchant under a standing agreement. */
   readonly recurring?: boolean | undefined;
 };
@@ -72,9 +77,10 @@ export function matchIntent<I extends MatchableIntent>(
 /** Why a charge does not fit an intent, in words with figures; empty when it fits. */
 export function misfitsOf(
   intent: MatchableIntent,
-  { amountCents, merchant }: Charge,
+  charge: Charge,
   tolerancePercent: number | null | undefined,
 ): Misfit[] {
+  const { amountCents } = charge;
   const misfits: Misfit[] = [];
   const maxChargeCents = maxChargeCentsFor(intent, tolerancePercent);
   if (amountCents > maxChargeCents) {
@@ -82,14 +88,24 @@ export function misfitsOf(
     const reason = `intent ${intent.id} expects ${inWords(intent.expectedAmountCents)}${upTo}, asked ${inWords(amountCents)}`;
     misfits.push({ field: 'amount', reason });
   }
-  if (given(intent.expectedMerchant) && merchant !== undefined && isKnown(merchant)) {
-    if (!isPaidBy(intent.expectedMerchant, merchant)) {
-      const reason = `intent ${intent.id} expects ${intent.expectedMerchant}, asked by ${merchantInWords(merchant)}`;
-      misfits.push({ field: 'merchant', reason });
-    }
-  }
+  const otherMerchant = whyOtherMerchant(intent, charge);
+  if (otherMerchant !== undefined) misfits.push({ field: 'merchant', reason: otherMerchant });
   if (intent.closedBecause !== undefined) misfits.push({ field: 'window', reason: intent.closedBecause });
   return misfits;
+}
+
+/** What the charge does not say is not compared. */
+function whyOtherMerchant(
+  { id, expectedMerchant, expectedMcc, expectedCountry }: MatchableIntent,
+  { merchant, mcc, country }: Charge,
+): string | undefined {
+  if (given(expectedMerchant) && merchant !== undefined && isKnown(merchant) && !isPaidBy(expectedMerchant, merchant))
+    return `intent ${id} expects ${expectedMerchant}, asked by ${merchantInWords(merchant)}`;
+  if (expectedMcc !== undefined && given(mcc) && mcc !== expectedMcc)
+    return `intent ${id} is for a merchant of category ${expectedMcc}, asked by one of ${mcc}`;
+  if (expectedCountry !== undefined && given(country) && country !== expectedCountry)
+    return `intent ${id} is for a merchant in ${expectedCountry}, asked by one in ${country}`;
+  return undefined;
 }
 
 /** The most an intent lets through: its amount and the tolerance, rounded down. */
