@@ -33,10 +33,14 @@ export type WorkflowGateway = {
   /** Starts the run's workflow if it is not running, and notes that it was. Throws when Temporal is away. */
   start(run: WorkflowRun): Promise<void>;
   /**
-   * The same for a caller who then waits for the row, with `wait`. The start is noted after that: mostly the run has ended
-   * by then, and there is nothing to note. A start that takes longer than five seconds is a 503.
+   * The same for a caller who then waits for the row, with `wait`. The start is noted after that, unless `hasEnded`: of a
+   * run whose row is final nothing is noted. A start that takes longer than five seconds is a 503.
    */
-  startFor<Answer>(target: string | WorkflowRun, wait: () => Promise<Answer>): Promise<Answer>;
+  startFor<Answer>(
+    target: string | WorkflowRun,
+    wait: () => Promise<Answer>,
+    hasEnded: (answer: Answer) => boolean,
+  ): Promise<Answer>;
   /** The same without waiting, and not if it was started before; the relay makes sure of it. */
   startSoon(workflowId: string): void;
   /** Tells the workflow to look at its row; starts it if it is not there, unless its row is final. */
@@ -115,17 +119,20 @@ export function createGateway({ database, temporal, log, workflows, queues = tas
 
   return {
     start,
-    startFor: async (target, wait) => {
+    startFor: async (target, wait, hasEnded) => {
       const run = await askedRun(database, target);
       try {
         await answeredWithin(startTimeoutMs, (leftMs) => startUnnoted(run, leftMs));
       } catch (error) {
         throw refusalFrom(error, startTimeoutMs) ?? error;
       }
+      let isOpen = true;
       try {
-        return await wait();
+        const answer = await wait();
+        isOpen = !hasEnded(answer);
+        return answer;
       } finally {
-        noteSoonAnswered(run);
+        if (isOpen || run.isRetried) noteSoonAnswered(run);
       }
     },
     startSoon: (workflowId) => {

@@ -17,7 +17,6 @@ import {
 } from '../../domains/payments/mpp-payments/mpp-payment.service.ts';
 import { DomainError } from '../../kernel/errors.ts';
 import { ownClockInWords } from '../../platform/own-clock.ts';
-import { whyInactive } from '../spending/assert-active.ts';
 import { evaluateChallenge } from './evaluate-challenge.ts';
 import { type MintDeps, mintCredential, mintReserved, type Reserved } from './mint-credential.ts';
 import type { MintedCredentials } from './minted-credentials.ts';
@@ -107,11 +106,7 @@ const allowPayment = (deps: Deps) => {
   return async (row: Row, { opened, change }: Asked, causeOf: CauseOfStep): Promise<Allowed> => {
     const writing = deps.database.write(async (tx): Promise<Allowed | undefined> => {
       const order = credentialOrderOf({ ...row, ...change }, opened);
-      const why = await whyInactive(tx, row);
-      const reserved =
-        why === undefined
-          ? await reserve(tx, order, causeOf('allow'))
-          : ({ ok: false, code: 'inactive', reason: why } as const);
+      const reserved = await reserve(tx, order, causeOf('allow'));
       if (!reserved.ok) return { refused: refusal(reserved.code, reserved.reason) };
       const causes = { challenge: causeOf('challenge'), allow: causeOf('allow') };
       const allowed = await allowMppPayment(tx, row, change, causes);

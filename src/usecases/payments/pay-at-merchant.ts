@@ -11,12 +11,13 @@ import type { MppPaymentRow } from '../../domains/payments/mpp-payments/mpp-paym
 import { mppPaymentWorkflowId } from '../../domains/payments/mpp-payments/mpp-payment.messages.ts';
 import { payResult } from '../../domains/payments/mpp-payments/mpp-payment.outcome.rules.ts';
 import { findMppPayment, mppPaymentOf } from '../../domains/payments/mpp-payments/mpp-payment.queries.ts';
+import { isFinalMppPayment } from '../../domains/payments/mpp-payments/mpp-payment.rules.ts';
 import {
   openedRunOf,
   openMppPayment,
   type SealedTool,
 } from '../../domains/payments/mpp-payments/mpp-payment.service.ts';
-import { outcomeOf } from '../../domains/payments/mpp-payments/mpp-payment.state.ts';
+import { outcomeOf, progressOf } from '../../domains/payments/mpp-payments/mpp-payment.state.ts';
 import { sealTool } from '../../domains/payments/mpp-payments/mpp-payment.tool.ts';
 import type { ToolCall } from '../../domains/payments/mpp-payments/paid-resource.port.ts';
 import { lockSpendingForIntent } from '../../domains/payments/transactions/payment-lock.service.ts';
@@ -110,13 +111,14 @@ async function settled(
 ): Promise<Readonly<MppPaymentRow>> {
   const watch = mppOutcomes.watch(id);
   try {
-    return await gateway.startFor(run ?? mppPaymentWorkflowId(id), async () => {
+    const wait = async (): Promise<Readonly<MppPaymentRow>> => {
       for (;;) {
         await watch.next(until - Date.now());
         const row = await mppPaymentOf(database.read(), id);
         if (hasOutcome(row) || Date.now() >= until) return row;
       }
-    });
+    };
+    return await gateway.startFor(run ?? mppPaymentWorkflowId(id), wait, (row) => isFinalMppPayment(progressOf(row)));
   } catch (error) {
     const found = await findMppPayment(database.read(), id);
     if (found !== null && hasOutcome(found)) return found; // It was started before, by another call.

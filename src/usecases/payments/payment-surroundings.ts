@@ -1,6 +1,7 @@
 /**
  * Reads in one statement what may stand in the way of a new payment of an intent: its open machine payment, its live
- * credential, its latest checkout, and the states of its agent and card. Decides nothing.
+ * credential, its latest checkout, and the states of its agent and card; and whether the credential that is to be made
+ * exists. Decides nothing.
  * @module
  */
 import { sql } from 'kysely';
@@ -15,7 +16,7 @@ import {
 import { notFound } from '../../kernel/errors.ts';
 import type { Holder } from '../spending/assert-active.ts';
 
-const surroundings = query((from, given: Given<{ intentId: string }>) =>
+const surroundings = query((from, given: Given<{ intentId: string; credentialId: string }>) =>
   from
     .selectFrom('intents as i')
     .leftJoin('agents as a', 'a.id', 'i.agentId')
@@ -42,7 +43,8 @@ const surroundings = query((from, given: Given<{ intentId: string }>) =>
       (on) => on.onTrue(),
     )
     .select(['a.status as agent', 'c.status as card', 'p.id as paymentId', 'p.status as paymentStatus'])
-    .select(['m.id as credentialId', 'k.id as checkoutId', 'k.status as checkoutStatus'])
+    .leftJoin('mpp_credentials as made', (on) => on.on('made.id', '=', given('credentialId')))
+    .select(['m.id as credentialId', 'k.id as checkoutId', 'k.status as checkoutStatus', 'made.id as madeId'])
     .where('i.id', '=', given('intentId')),
 );
 
@@ -54,17 +56,23 @@ export type Surroundings = {
   /** The newest; at most one is open. */
   readonly checkout: { readonly id: string; readonly status: CheckoutStatus } | null;
   readonly holder: Holder;
+  /** The credential that the caller is about to make was made before. */
+  readonly isMade: boolean;
 };
 
-/** The caller has locked the intent, so that no payment of it begins or ends meanwhile. */
-export async function surroundingsOf(tx: Tx, intentId: string): Promise<Surroundings> {
-  const found = await surroundings.first(tx, { intentId });
+/**
+ * The caller has locked the intent, so that no payment of it begins or ends meanwhile. `making`: the credential that it is
+ * about to make.
+ */
+export async function surroundingsOf(tx: Tx, intentId: string, making = ''): Promise<Surroundings> {
+  const found = await surroundings.first(tx, { intentId, credentialId: making });
   if (found === null) throw notFound('intent', intentId);
-  const { agent, card, paymentId, paymentStatus, credentialId, checkoutId, checkoutStatus } = found;
+  const { agent, card, paymentId, paymentStatus, credentialId, checkoutId, checkoutStatus, madeId } = found;
   return {
     payment: paymentId === null || paymentStatus === null ? null : { id: paymentId, status: paymentStatus },
     credentialId,
     checkout: checkoutId === null || checkoutStatus === null ? null : { id: checkoutId, status: checkoutStatus },
     holder: { agent, card },
+    isMade: madeId !== null,
   };
 }

@@ -23,8 +23,9 @@ import type { IntentRow } from '../../domains/spending/intents/intent.entity.ts'
 import { lockedIntent } from '../../domains/spending/intents/intent.lock.service.ts';
 import { notFound } from '../../kernel/errors.ts';
 import { type Cause, inRunOf } from '../../platform/cause.ts';
+import { whyInactiveOf } from '../spending/assert-active.ts';
 import type { EvaluateChallenge, ReadForMinting } from './evaluate-challenge.ts';
-import { surroundingsOf } from './payment-surroundings.ts';
+import { type Surroundings, surroundingsOf } from './payment-surroundings.ts';
 
 export type CredentialOrder = {
   readonly credentialId: MppCredentialRow['id'];
@@ -55,11 +56,15 @@ export const reserveCredential =
   async (tx: Tx, order: CredentialOrder, caller: Cause): Promise<Reservation> => {
     const { credentialId, intentId, paymentId, charge } = order;
     if ((await lockSpendingForIntent(tx, intentId)) === null) throw notFound('intent', intentId);
-    const known = await findMppCredential(tx, credentialId);
-    if (known !== null) return { ok: true, row: known, intentVersion: undefined, read: undefined };
     const intent = await lockedIntent(tx, intentId);
+    const surroundings = await surroundingsOf(tx, intentId, credentialId);
+    const known = surroundings.isMade ? await findMppCredential(tx, credentialId) : null;
+    if (known !== null) return { ok: true, row: known, intentVersion: undefined, read: undefined };
+    // The caller of a payment was told so when it began; here its workflow may come late.
+    const inactive = paymentId === null ? undefined : whyInactiveOf(intent, surroundings.holder);
+    if (inactive !== undefined) return { ok: false, code: 'inactive', reason: inactive };
     const cause = causeOfStep(inRunOf(caller, intent), credentialId, 'reserve');
-    const underWay = await otherPayment(tx, intent, { cause, paymentId });
+    const underWay = await otherPayment(tx, intent, { ...surroundings, cause, paymentId });
     if (underWay !== undefined) return refused('intent', underWay);
     const evaluation = await evaluateChallenge(tx, { ...order, intent }, cause.at);
     if (!evaluation.ok) return evaluation;
@@ -73,13 +78,17 @@ export const reserveCredential =
     return { ok: true, row, intentVersion: intent.version, read };
   };
 
+type Beside = Pick<Surroundings, 'payment' | 'credentialId' | 'checkout'> & {
+  readonly cause: Cause;
+  readonly paymentId: string | null;
+};
+
 /** Why another payment of the intent may still be made. A credential past its expiry is marked. */
 async function otherPayment(
   tx: Tx,
   intent: Readonly<IntentRow>,
-  { cause, paymentId }: { readonly cause: Cause; readonly paymentId: string | null },
+  { payment, credentialId, checkout, cause, paymentId }: Beside,
 ): Promise<string | undefined> {
-  const { payment, credentialId, checkout } = await surroundingsOf(tx, intent.id);
   if (payment !== null && payment.id !== paymentId) return `payment ${payment.id} of this intent is ${payment.status}`;
   const now = new Date();
   // The intent is locked, so where there is none now, none is made.

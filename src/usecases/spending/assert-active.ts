@@ -33,7 +33,10 @@ export function assertActive(held: Held, holder: Holder | null): void {
 
 /** Undefined where both may pay. */
 export const whyInactive = async (tx: Tx, { agentId, cardId }: Held): Promise<string | undefined> =>
-  inactiveOf({ agentId, cardId }, await holderOf.first(tx, { agentId, cardId }))?.why;
+  whyInactiveOf({ agentId, cardId }, await holderOf.first(tx, { agentId, cardId }));
+
+/** The same of states that the caller has read. */
+export const whyInactiveOf = (held: Held, holder: Holder | null): string | undefined => inactiveOf(held, holder)?.why;
 
 function inactiveOf(
   { agentId, cardId }: Held,

@@ -114,6 +114,39 @@ test('an answer is given, whatever becomes of the note of its start', async () =
   expect(await notedOf([run?.id ?? ''])).toBe(0);
 });
 
+test('who waits for the row gets its answer, and the start is noted afterwards where the run is still open', async () => {
+  const [open, ended, failed, later] = runs as [WorkflowRun, WorkflowRun, WorkflowRun, WorkflowRun];
+  const notedMeanwhile = async (run: WorkflowRun) => {
+    expect(started).toContain(run.id);
+    return notedOf([run.id]);
+  };
+  expect(
+    await gateway.startFor(
+      open,
+      () => notedMeanwhile(open),
+      () => false,
+    ),
+  ).toBe(0);
+  const fault = new Error('the row cannot be read');
+  const failing = gateway.startFor(
+    failed.id,
+    () => Promise.reject(fault),
+    () => true,
+  );
+  await expect(failing).rejects.toBe(fault);
+  await eventually(
+    () => notedOf([open.id, failed.id]),
+    (count) => count === 2,
+  );
+  await gateway.startFor(
+    ended,
+    async () => undefined,
+    () => true,
+  );
+  await gateway.start(later); // Notes are written in their order.
+  expect(await notedOf([ended.id, later.id])).toBe(1);
+});
+
 test('a start of a run that has ended meanwhile is not noted, and its claim ends', async () => {
   const [ended, claimed, open] = runs as [WorkflowRun, WorkflowRun, WorkflowRun];
   await world.sql('update workflow_runs set is_open = false where id = any($1)', [[ended.id, claimed.id]]);
