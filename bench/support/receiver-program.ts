@@ -1,6 +1,6 @@
 /**
- * A receiver of webhooks in its own process: answers 204, on `/slow` after five seconds, and notes each delivery's
- * event, endpoint and time. Says every 50 ms how many came to the others, and hands out its notes when asked.
+ * A receiver of webhooks in its own process: answers 204, on `/slow` after five seconds, on `/fails` 500, and notes the
+ * event, endpoint and time of each other delivery. Says every 50 ms how many came to the others, and hands out its notes when asked.
  * @module
  */
 import { createServer } from 'node:http';
@@ -17,6 +17,10 @@ const server = createServer((request, response) => {
     const path = request.url ?? '';
     if (path === '/slow') {
       setTimeout(() => response.writeHead(204).end(), slowMs);
+      return;
+    }
+    if (path === '/fails') {
+      response.writeHead(500).end();
       return;
     }
     received += 1;

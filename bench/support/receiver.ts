@@ -6,7 +6,7 @@ import type { Ending } from './run.ts';
 export type Receipt = readonly [sequence: number, path: string, at: number];
 
 export type BenchReceiver = Program & {
-  /** So far, as of a moment ago; without what `/slow` got. */
+  /** So far, as of a moment ago; without what `/slow` and `/fails` got. */
   received(): number;
   /** What came since the last call. */
   take(): Promise<readonly Receipt[]>;
