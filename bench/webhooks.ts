@@ -206,11 +206,12 @@ async function floorOf(site: Site, body: string, urls: readonly string[], atEnd:
 }
 
 await runBench('webhooks', async (atEnd) => {
-  const receiver = await startBenchReceiver(atEnd);
+  const receiver = await startBenchReceiver(endpoints + 2, atEnd);
+  const [slow, failing, ...good] = receiver.origins;
   // Nothing listens on the discard port, and no test machine forwards it.
   const dead = 'http://127.0.0.1:9';
-  const site: Site = { ...(await startInstallation(atEnd, { allowedOrigins: [receiver.url, dead] })), receiver };
-  const urls = Array.from({ length: endpoints }, (_, n) => `${receiver.url}/r${n}`);
+  const site: Site = { ...(await startInstallation(atEnd, { allowedOrigins: [...receiver.origins, dead] })), receiver };
+  const urls = good.map((origin, n) => `${origin}/r${n}`);
   const ids: string[] = [];
   for (const url of urls) ids.push(await subscribe(site, url));
   const { example } = await call(site, 'GET', `/webhooks/events/${eventName}`);
@@ -224,8 +225,8 @@ await runBench('webhooks', async (atEnd) => {
   const floor = await floorOf(site, body, urls, atEnd);
 
   const deadId = await subscribe(site, `${dead}/dead`);
-  const slowId = await subscribe(site, `${receiver.url}/slow`);
-  const failingId = await subscribe(site, `${receiver.url}/fails`);
+  const slowId = await subscribe(site, `${slow}/slow`);
+  const failingId = await subscribe(site, `${failing}/fails`);
   const set = (id: string, status: 'active' | 'paused') => call(site, 'PATCH', `/webhooks/${id}`, { status });
   const beside = async (others: readonly string[], perSecond?: number): Promise<Round> => {
     for (const id of others) await set(id, 'active');
