@@ -113,7 +113,8 @@ async function exchange(
   deadline: Deadline,
 ): Promise<OutboundAnswer> {
   const signature = options.signature === undefined ? undefined : await signatureOf(url, options);
-  const received = await send(url, dispatcher, { ...options, headers: { ...options.headers, ...signature } }, deadline);
+  const headers = { 'user-agent': ours, ...options.headers, ...signature };
+  const received = await send(url, dispatcher, { ...options, headers }, deadline);
   if (!('broken' in received)) return answerOf(received);
   const { broken, status } = received;
   const error = outboundErrorFrom(broken, { host: url.host, timeoutMs: options.timeoutMs, status });
@@ -142,7 +143,7 @@ function send(
 
   const end = (isBroken: boolean): void => {
     if (head === undefined) return;
-    const bytes = Buffer.concat(chunks).subarray(0, maxBytes);
+    const bytes = length === 0 ? empty : Buffer.concat(chunks).subarray(0, maxBytes);
     resolve({ ...head, bytes, truncated: isBroken || length > maxBytes });
   };
   const fail = (broken: unknown): void =>
@@ -153,13 +154,7 @@ function send(
     connection?.abort(reason);
   };
   dispatcher.dispatch(
-    {
-      origin: url.origin,
-      path: `${url.pathname}${url.search}`,
-      method,
-      headers: { 'user-agent': ours, ...headers },
-      body,
-    },
+    { origin: url.origin, path: `${url.pathname}${url.search}`, method, headers, body },
     {
       onRequestStart: (controller) => {
         connection = controller;
@@ -183,13 +178,19 @@ function send(
 }
 
 const ours = 'Bursar/0.5';
+const empty = new Uint8Array();
 const utf8 = new TextDecoder();
 
+/** Most callers read only a part, and many answers come in a second. */
 const answerOf = ({ status, headers, bytes, truncated }: Received): OutboundAnswer => ({
   status,
-  headers: flat(headers),
+  get headers() {
+    return flat(headers);
+  },
   linesOf: (name) => [headers[name] ?? []].flat(),
-  text: bytes.byteLength === 0 ? '' : utf8.decode(bytes),
+  get text() {
+    return utf8.decode(bytes);
+  },
   bytes,
   truncated,
 });

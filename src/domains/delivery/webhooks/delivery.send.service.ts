@@ -9,7 +9,7 @@ import { OutboundError, refusedAddress } from '../../../outbound/outbound-error.
 import { redactText } from '../../../platform/redact.ts';
 import type { Vault } from '../../../vault/vault.ts';
 import type { Claimed } from './delivery.claim.service.ts';
-import { type Attempted, retryAfterMs } from './delivery.rules.ts';
+import { type Attempted, evaluateAttempt, retryAfterMs } from './delivery.rules.ts';
 import { whyNotHttps } from './webhook.rules.ts';
 import { bodyOf, deliveryHeaders, type Secrets } from './webhook.signature.ts';
 
@@ -66,11 +66,17 @@ export function createSender({ outbound, vault, httpsOnly = false, timeoutMs = a
 
 type Answered = Omit<Result, 'claimed' | 'tookMs'>;
 
-const ofAnswer = ({ status, headers, text }: OutboundAnswer): Answered => ({
-  attempted: { status, timedOut: false, failure: null },
-  retryAfterMs: retryAfterMs(headers['retry-after'], new Date()),
-  responseBody: text === '' ? null : storedText(text),
-});
+function ofAnswer(answer: OutboundAnswer): Answered {
+  const attempted = { status: answer.status, timedOut: false, failure: null };
+  // What a receiver says with a success is not kept, so it is neither read nor masked.
+  if (evaluateAttempt(attempted).outcome === 'success') return { attempted, retryAfterMs: 0, responseBody: null };
+  const { headers, text } = answer;
+  return {
+    attempted,
+    retryAfterMs: retryAfterMs(headers['retry-after'], new Date()),
+    responseBody: text === '' ? null : storedText(text),
+  };
+}
 
 /** An answer that broke off after its status counts as that status. */
 function ofError(error: unknown): Answered {

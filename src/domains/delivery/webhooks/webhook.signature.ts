@@ -61,7 +61,7 @@ export function deliveryHeaders(
   signed: Signed,
   { event, sequence, requestId, runId }: SentEvent,
 ): Record<string, string> {
-  return {
+  const headers: Record<string, string> = {
     'Content-Type': 'application/json',
     'user-agent': userAgent, // As the client writes its own, which this replaces.
     'X-Service-Event': event,
@@ -69,13 +69,15 @@ export function deliveryHeaders(
     'X-Service-Timestamp': String(signed.unixSeconds),
     'X-Service-Delivery-Id': signed.attemptId,
     'X-Service-Signature': serviceSignature(secret, signed),
-    ...(previous !== undefined && { 'X-Service-Signature-Previous': serviceSignature(previous, signed) }),
     'X-Request-Id': requestId,
-    ...(runId == null ? {} : { 'X-Service-Run-Id': runId }),
     'webhook-id': signed.deliveryId,
     'webhook-timestamp': String(signed.unixSeconds),
-    'webhook-signature': [secret, ...(previous === undefined ? [] : [previous])]
-      .map((one) => standardSignature(one, signed))
-      .join(' '),
+    'webhook-signature': standardSignature(secret, signed),
   };
+  if (runId != null) headers['X-Service-Run-Id'] = runId;
+  if (previous !== undefined) {
+    headers['X-Service-Signature-Previous'] = serviceSignature(previous, signed);
+    headers['webhook-signature'] += ` ${standardSignature(previous, signed)}`;
+  }
+  return headers;
 }
