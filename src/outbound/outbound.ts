@@ -134,7 +134,7 @@ function send(
   options: OutboundRequest,
   deadline: Deadline,
 ): Promise<Received | Broken> {
-  const { method, headers, body = null, maxBytes, acceptsPartialBody } = options;
+  const { method, headers = {}, body = null, maxBytes, acceptsPartialBody } = options;
   const { promise, resolve } = Promise.withResolvers<Received | Broken>();
   const chunks: Uint8Array[] = [];
   let length = 0;

@@ -84,7 +84,7 @@ test(`${many} waiting deliveries: one run, a small history, and all of them arri
   const memoryBefore = process.memoryUsage().rss;
   const [, ms] = await timed(async () => {
     // On a slow machine the step is repeated while its first attempt commits, and counts without what that one has locked.
-    const { deliveries } = await handle.executeUpdate<EndpointChange, unknown[]>('retry-now', { args: ['all'] });
+    const { deliveries } = await handle.executeUpdate<EndpointChange, [string]>('retry-now', { args: ['all'] });
     expect([deliveries > 0, deliveries <= many]).toEqual([true, true]);
     await eventually(
       () => count(webhookId, `status = 'succeeded'`),
