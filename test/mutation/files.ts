@@ -36,7 +36,7 @@ export const mutatedFiles: readonly MutatedFile[] = [
   policies('attestation.rules', 'spending/attestation.rules', 'spending/findings.rules'),
   policies('policy-expiry.rules', 'spending/policy-expiry.rules'),
   policies('merchant-checks.rules', 'spending/merchant-checks.rules'),
-  policies('merchant-match.rules', 'spending/merchant-match.rules', 'spending/merchant-descriptors.rules'),
+  policies('merchant-match.rules', 'spending/merchant-match.rules'),
   network(
     'authorization.rules',
     'payments/authorization.rules',

@@ -85,6 +85,7 @@ async function outcomeOf(copy: string, { file, tests }: MutatedFile): Promise<Fi
   const missed = changed.mutants.filter(({ status }) => status === 'Survived' || status === 'NoCoverage');
   return {
     changes: changed.mutants.length,
+    late: changed.mutants.filter(({ status }) => status === 'Timeout').length,
     missed: missed.map((mutant) => shown(changed.source, mutant)),
   };
 }

@@ -35,7 +35,11 @@ const recurring: fc.Arbitrary<Recurring> = fc.record({
 const anchorAt = fc.date({ min: new Date('2024-01-01'), max: new Date('2029-12-31'), noInvalidDate: true });
 const schedule: fc.Arbitrary<Schedule> = fc
   .record({ recurring, anchorAt, livesMs: fc.integer({ min: 60_000, max: 5 * 366 * day }) })
-  .map(({ livesMs, ...rest }) => ({ ...rest, endsAt: later(rest.anchorAt, livesMs) }));
+  .map(({ livesMs, ...rest }) => {
+    // A year of daily windows is as many as there is something to learn from.
+    const mostMs = rest.recurring.cadence === 'daily' ? 400 * day : livesMs;
+    return { ...rest, endsAt: later(rest.anchorAt, Math.min(livesMs, mostMs)) };
+  });
 
 const allOf = (of: Schedule) => {
   const found = [];
@@ -85,10 +89,11 @@ test('an instant lies in at most one window, and between two windows in none', (
   fc.assert(
     fc.property(schedule, fc.double({ min: -0.1, max: 1.1, noNaN: true }), (of, where) => {
       const at = later(of.anchorAt, Math.floor((+of.endsAt - +of.anchorAt) * where));
-      const holding = allOf(of).filter(({ fromAt, toAt }) => fromAt <= at && at < toAt);
+      const windows = allOf(of);
+      const holding = windows.filter(({ fromAt, toAt }) => fromAt <= at && at < toAt);
       expect(holding.length).toBeLessThanOrEqual(1);
       expect(windowAt(of, at)).toEqual(holding[0]);
-      expect(windowNotOver(of, at)).toEqual(allOf(of).find(({ toAt }) => at < toAt));
+      expect(windowNotOver(of, at)).toEqual(windows.find(({ toAt }) => at < toAt));
     }),
   );
 });
