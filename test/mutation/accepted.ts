@@ -18,6 +18,8 @@ const transaction = inFile('domains/payments/transactions/transaction.rules.ts')
 const spendingChecks = inFile('domains/spending/policies/spending-checks.rules.ts');
 const merchantChecks = inFile('domains/spending/policies/merchant-checks.rules.ts');
 const ledger = inFile('domains/treasury/ledger/ledger.rules.ts');
+const mppPayment = inFile('domains/payments/mpp-payments/mpp-payment.rules.ts');
+const split = inFile('domains/treasury/transfers/transfer-split.rules.ts');
 const intentMatch = inFile('domains/spending/policies/intent-match.rules.ts');
 const endpoint = inFile('domains/delivery/webhooks/endpoint.rules.ts');
 
@@ -82,6 +84,18 @@ export const accepted: readonly Accepted[] = [
     'assert(add(...lines.map(([, amount]) => amount)) === 0, `lines sum to zero: ${JSON.stringify(lines)}`);',
     'assert(true, `lines sum to zero: ${JSON.stringify(lines)}`);',
     'assert(add(...lines.map(([, amount]) => amount)) === 0, ``);',
+  ),
+  mppPayment('No command has the name that was added.', 'paid: [],', 'paid: ["Stryker was here"],'),
+  split(
+    'A line with the first status is in a stage that was asked for before.',
+    "status === 'pending_approval' || status === 'pending' || status === 'submitted';",
+    "false || status === 'pending' || status === 'submitted';",
+    `status === "" || status === 'pending' || status === 'submitted';`,
+  ),
+  split(
+    'Of one ending there is a first, so the condition only narrows the type.',
+    'if (endings.size === 1 && ending !== undefined && isEnding(ending)) return ending;',
+    'if (endings.size === 1 && true && isEnding(ending)) return ending;',
   ),
   merchantChecks(
     'Figures are read as JSON, in which a figure that is undefined is absent.',

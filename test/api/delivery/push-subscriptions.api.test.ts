@@ -435,12 +435,13 @@ describe('the messages of a device', () => {
   test('are claimed by one of two workers, also at once', async () => {
     const { id } = await subscribe(aDevice());
     const many = (count: number, lease: string) =>
-      world.sql(
+      world.sql<{ id: number }>(
         `insert into push_messages (subscription_id, kind, subject_id, lease_until, next_attempt_at, expires_at, created_at)
-         select $1, 'test', $1, ${lease}, now(), now() + interval '1 hour', now() from generate_series(1, $2)`,
+         select $1, 'test', $1, ${lease}, now(), now() + interval '1 hour', now() from generate_series(1, $2)
+         returning id::int`,
         [id, count],
       );
-    await many(5, `now() + interval '1 hour'`); // The world's worker takes no more of this owner.
+    const leased = await many(5, `now() + interval '1 hour'`); // The world's worker takes no more of this owner.
     await many(40, 'null');
     const claim = (tx: Tx) => claimPushMessages(tx, 15, 100);
     const [one, other] = await inDatabase(world, (database) =>
@@ -448,6 +449,8 @@ describe('the messages of a device', () => {
     );
     const ids = [...one, ...other].map((claimed) => claimed.id);
     expect([one.length, other.length, new Set(ids).size]).toEqual([15, 15, 30]);
+    const taken = 'select 1 from push_messages where id = any($1) and attempts > 0';
+    expect(await world.sql(taken, [leased.map((message) => message.id)])).toEqual([]);
     await push().deletePushSubscription({ params: { id: id as never } });
   });
 
@@ -532,8 +535,22 @@ describe('the messages of a device', () => {
 
 test('the first devices of a deployment get one key, also at once', async () => {
   await world.sql('update push_keys set is_current = false where is_current');
-  const keys = await Promise.all(Array.from({ length: 12 }, () => push().getPushPublicKey()));
-  expect(new Set(keys.map(({ publicKey }) => publicKey)).size).toBe(1);
+  const client = new pg.Client({ connectionString: world.ownerUrl });
+  await client.connect();
+  try {
+    await client.query('begin');
+    await client.query('lock table push_keys in share row exclusive mode');
+    const asked = Promise.all(Array.from({ length: 12 }, () => push().getPushPublicKey()));
+    // Several have seen that there is no key, and wait to make one.
+    await eventually(
+      () => world.sql(`select 1 from pg_locks where relation = 'push_keys'::regclass and not granted`),
+      (waiting) => waiting.length >= 2,
+    );
+    await client.query('commit');
+    expect(new Set((await asked).map(({ publicKey }) => publicKey)).size).toBe(1);
+  } finally {
+    await client.end();
+  }
 });
 
 secureTest('after a rotation a device keeps its key until it subscribes again', async () => {

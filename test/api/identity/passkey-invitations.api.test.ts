@@ -4,6 +4,7 @@
  * @module
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import pg from 'pg';
 import { approvalsArea } from '../../../src/domains/identity/approvals/approval.contract.ts';
 import { passkeyInvitationsArea } from '../../../src/domains/identity/passkey-invitations/invitation.contract.ts';
 import { passkeysArea } from '../../../src/domains/identity/passkeys/passkey.contract.ts';
@@ -15,7 +16,7 @@ import { anInvitation } from '../../support/factories/invitations.ts';
 import { aPasskey } from '../../support/factories/passkeys.ts';
 import { clientsOf } from '../../support/factories/records.ts';
 import { refusalOf } from '../../support/refusals.ts';
-import { type Owner, startWorld, type World } from '../../support/world.ts';
+import { eventually, type Owner, startWorld, type World } from '../../support/world.ts';
 
 let world: World;
 let owner: Owner;
@@ -70,7 +71,14 @@ describe('the first passkey of an owner', () => {
 
     // The answer was lost: the same passkey again changes nothing, another one is refused.
     expect(await anybody().finishEnrolment({ params: { token: made.token }, body })).toEqual(done);
-    expect(await refusalOf(enrol(made.token))).toEqual([400, expect.stringMatching(/each is good for one/)]);
+    const why = /each is good for one/;
+    expect(await refusalOf(enrol(made.token))).toEqual([400, expect.stringMatching(why)]);
+    const other = softPasskey(world.config.publicUrl).create(options) as never;
+    const finish = anybody().finishEnrolment({
+      params: { token: made.token },
+      body: { challengeId, attestation: other },
+    });
+    expect(await refusalOf(finish)).toEqual([400, expect.stringMatching(why)]);
     expect(await enrolledPasskeys()).toHaveLength(1);
     expect((await invitations().listPasskeyInvitations({ query: {} })).data).toMatchObject([
       { id: made.id, status: 'enrolled', passkeyId: passkey?.id },
@@ -177,6 +185,34 @@ describe('with a passkey enrolled', () => {
     const { enrolUrl } = await create('Bob', confirmed);
     await enrol(enrolUrl.split('/').at(-1) ?? '');
     expect((await enrolledPasskeys()).map(({ name }) => name)).toEqual(['a passkey', 'Bob']);
+  });
+
+  test('two people at once with one link that it confirmed enrol one passkey', async () => {
+    const by = await aPasskey(world, owner);
+    const { token } = await anInvitation(owner, { by });
+    const begun = async () => {
+      const { challengeId, options } = await anybody().startEnrolment({ params: { token }, body: {} });
+      return { challengeId, attestation: softPasskey(world.config.publicUrl).create(options) as never };
+    };
+    const bodies = [await begun(), await begun()];
+    const client = new pg.Client({ connectionString: world.ownerUrl });
+    await client.connect();
+    try {
+      await client.query('begin');
+      await client.query('select lock_passkeys($1)', [owner.ownerId]);
+      const both = Promise.allSettled(bodies.map((body) => anybody().finishEnrolment({ params: { token }, body })));
+      // Both have seen that nobody has used the link.
+      await eventually(
+        () =>
+          world.sql("select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"),
+        (waiting) => waiting.length >= 2,
+      );
+      await client.query('commit');
+      expect((await both).map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+    } finally {
+      await client.end();
+    }
+    expect(await enrolledPasskeys()).toHaveLength(2);
   });
 
   test('removing the passkey that confirmed an invitation revokes it', async () => {

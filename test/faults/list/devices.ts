@@ -80,7 +80,7 @@ export const deviceFaults: readonly Fault[] = [
       from: "         and coalesce(w.lease_until, '-infinity') <= statement_timestamp()\n",
       to: '',
       harm: 'two workers send one notification',
-      named: 'never gets a message that is being sent',
+      named: 'are claimed by one of two workers',
     },
     {
       from: 'where id = $1 and attempts = $2 and next_attempt_at is not null returning 1',
@@ -165,7 +165,7 @@ export const deviceFaults: readonly Fault[] = [
       from: 'onFirstEnrolled: revokeUnconfirmedInvitationsOf }',
       to: 'onFirstEnrolled: async () => undefined }',
       harm: 'a link that a stolen API key made enrols again once the last passkey is removed',
-      named: 'revokes them for good',
+      named: 'ends the invitations that no passkey has confirmed',
     },
     {
       from: "const unconfirmedOf = 'owner_id = $1 and",
@@ -177,7 +177,7 @@ export const deviceFaults: readonly Fault[] = [
       from: 'refuseUnusable(now, enrolled);',
       to: 'refuseUnusable(invitation, enrolled);',
       harm: 'two people at once enrol with one link',
-      named: 'at once',
+      named: 'two people at once',
     },
     {
       from: 'if (known?.credentialId === attestation.id) return { done: known };',

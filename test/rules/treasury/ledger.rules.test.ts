@@ -7,6 +7,7 @@ import {
   available,
   balanceChange,
   external,
+  fees,
   hasRunningBalance,
   held,
   interowner,
@@ -20,9 +21,11 @@ import {
   authorization,
   bankCredit,
   bankPayment,
+  cardSuspense,
   clearing,
   fund,
   internalTransfer,
+  leaveCardSuspense,
   leaveSuspense,
   type Posting,
   refund,
@@ -30,6 +33,7 @@ import {
   toSuspense,
   toWalletFromSuspense,
   walletTransfer,
+  writeOffSuspense,
 } from '../../../src/domains/treasury/ledger/ledger.rules.ts';
 import { settled } from '../../support/settlement.ts';
 
@@ -102,6 +106,11 @@ test('each pattern moves its amount from one account to another', () => {
   expect(bankPayment({ ownerId, from, amountCents })).toStrictEqual(between(held(from), external('sepa', ownerId)));
   expect(toSuspense({ ownerId, amountCents })).toStrictEqual(between(external('sepa', ownerId), suspense(ownerId)));
   expect(leaveSuspense({ ownerId, amountCents })).toStrictEqual(between(suspense(ownerId), interowner(ownerId)));
+  expect(cardSuspense({ ownerId, amountCents })).toStrictEqual(between(suspense(ownerId), external('cards', ownerId)));
+  expect(leaveCardSuspense({ ownerId, amountCents })).toStrictEqual(
+    between(external('cards', ownerId), suspense(ownerId)),
+  );
+  expect(writeOffSuspense({ ownerId, amountCents })).toStrictEqual(between(fees(ownerId), suspense(ownerId)));
   expect(internalTransfer({ fromWalletId: walletId, toWalletId: 'wal_other00000', amountCents })).toStrictEqual(
     between(available(from), available(other)),
   );

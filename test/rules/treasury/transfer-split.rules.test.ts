@@ -156,6 +156,11 @@ describe('a decision about a split', () => {
     expect(cancel(null, 'settled')).toBe('refused');
   });
 
+  test('to deny what was approved, and is under way or there, is refused', () => {
+    const approved = { decision: 'approved' as const, lines: [line('approved'), line('settled')] };
+    expect([splitOpenness(approved, 'approve'), splitOpenness(approved, 'deny')]).toEqual(['already', 'refused']);
+  });
+
   test('is open while a line waits', () => {
     const waiting = { decision: null, lines: [line('pending_approval'), line('settled')] };
     expect([splitOpenness(waiting, 'approve'), splitOpenness(waiting, 'deny')]).toEqual(['open', 'open']);
