@@ -59,8 +59,8 @@ export const outboundFaults: readonly Fault[] = [
       harm: 'a name with a public and a private address connects to the private one',
     },
     {
-      from: 'if (length > maxBytes) break;',
-      to: '',
+      from: 'if (length <= maxBytes) return;',
+      to: 'return;',
       harm: 'an answer without end fills the memory',
     },
     {
@@ -69,8 +69,8 @@ export const outboundFaults: readonly Fault[] = [
       harm: 'a name that never resolves keeps a step beyond its deadline',
     },
     {
-      from: 'if (options.isRepeatable && error.isStaleConnection) {',
-      to: 'if (error.isStaleConnection) {',
+      from: 'if (!options.isRepeatable || !error.isStaleConnection) throw error;',
+      to: 'if (!error.isStaleConnection) throw error;',
       harm: 'a payment is sent twice over a connection that died',
     },
     {
