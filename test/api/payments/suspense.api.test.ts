@@ -5,6 +5,7 @@
  * @module
  */
 import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { runCommand } from '../../../src/main/cli.ts';
 import {
@@ -230,6 +231,24 @@ test('a card that names no holder of the message is refused where the message wa
     ...{ code: 1, said: `the clearing ${clearing.id} does not wait for a card: name none\n` },
   });
   await bursar('dismiss', `clearing/${clearing.id}`, 'the end of the test');
+});
+
+test('what came before there was a list is found by its journal, and settled like any', async () => {
+  const { payer, strange, clearing, name } = await suspended();
+  const refundId = `ref_${randomUUID()}`;
+  await network.refund(strange, { id: refundId, amountCents: 300 });
+  const ids = [clearing.id, refundId];
+  // As an earlier version left them.
+  await world.sql('update network_messages set unbooked_reason = null, body = null where id = any ($1)', [ids]);
+  const migration = await readFile(
+    new URL('../../../src/db/migrations/1098-cards-of-nobody.sql', import.meta.url),
+    'utf8',
+  );
+  await world.sql(/^update network_messages m set[^;]+;/m.exec(migration)?.[0] ?? '');
+  expect((await bursar('messages')).said).toContain(`refund/${refundId}: unknown_card, 3.00 EUR`);
+  expect((await bursar('assign', name, 'found', payer.cardId)).code).toBe(0);
+  expect((await bursar('assign', `refund/${refundId}`, 'found', payer.cardId)).code).toBe(0);
+  expect(await balancesOf(world, payer)).toEqual({ available: 4_600, held: 0, receivable: 0 });
 });
 
 test.each([
