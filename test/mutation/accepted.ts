@@ -19,6 +19,13 @@ const spendingChecks = inFile('domains/spending/policies/spending-checks.rules.t
 const merchantChecks = inFile('domains/spending/policies/merchant-checks.rules.ts');
 const ledger = inFile('domains/treasury/ledger/ledger.rules.ts');
 const mppPayment = inFile('domains/payments/mpp-payments/mpp-payment.rules.ts');
+const match = inFile('domains/spending/policies/merchant-match.rules.ts');
+const checkout = inFile('domains/payments/checkout/checkout.rules.ts');
+const credential = inFile('domains/payments/mpp-credentials/mpp-credential.rules.ts');
+const challenge = inFile('domains/payments/mpp-credentials/challenge-evaluation.rules.ts');
+const bankMessage = inFile('domains/treasury/sepa/bank-message.rules.ts');
+const verify = inFile('domains/treasury/ledger/verify.rules.ts');
+const proof = inFile('domains/treasury/ledger/proof.rules.ts');
 const split = inFile('domains/treasury/transfers/transfer-split.rules.ts');
 const intentMatch = inFile('domains/spending/policies/intent-match.rules.ts');
 const endpoint = inFile('domains/delivery/webhooks/endpoint.rules.ts');
@@ -96,6 +103,98 @@ export const accepted: readonly Accepted[] = [
     'Of one ending there is a first, so the condition only narrows the type.',
     'if (endings.size === 1 && ending !== undefined && isEnding(ending)) return ending;',
     'if (endings.size === 1 && true && isEnding(ending)) return ending;',
+  ),
+  match(
+    'No host is equal to what has no domain, so the condition only narrows the type.',
+    'return domain !== undefined && domainsOf(merchant).some((host) => host === domain || host.endsWith(`.${domain}`));',
+    'return true && domainsOf(merchant).some((host) => host === domain || host.endsWith(`.${domain}`));',
+  ),
+  match(
+    'No entry has the domain that was added.',
+    '[domain, name].filter(given).flatMap((text) => domainIn(text) ?? []);',
+    '[domain, name].filter(given).flatMap((text) => domainIn(text) ?? ["Stryker was here"]);',
+  ),
+  match(
+    'Equal words differ by nothing, which is always forgiven; the comparison is the faster way.',
+    'return a === b || editDistance(a, b) <= forgiven(Math.min(a.length, b.length));',
+    'return false || editDistance(a, b) <= forgiven(Math.min(a.length, b.length));',
+  ),
+  match(
+    'Words whose lengths differ by more than two differ by more than is forgiven; the comparison is the faster way.',
+    'if (Math.abs(a.length - b.length) > 2) return Number.POSITIVE_INFINITY;',
+    'if (false) return Number.POSITIVE_INFINITY;',
+  ),
+  match(
+    'From the end of the first row the distance is that of nearly the whole word, more than is forgiven.',
+    'let previous = Array.from({ length: b.length + 1 }, (_, column) => column);',
+    'let previous = Array.from({ length: b.length - 1 }, (_, column) => column);',
+  ),
+  checkout(
+    'The place is always one of the list, so the default is never taken.',
+    'gapsMs[Math.min(Math.max(attempts, 1), gapsMs.length) - 1] ?? 60 * minute;',
+    'gapsMs[Math.min(Math.max(attempts, 1), gapsMs.length) - 1] ?? 60 / minute;',
+  ),
+  credential(
+    'What is absent is no date either once it is read as one.',
+    'const ends = challengeExpires === undefined ? Number.NaN : Date.parse(challengeExpires);',
+    'const ends = false ? Number.NaN : Date.parse(challengeExpires);',
+  ),
+  challenge(
+    'No address is no URL, and has no host.',
+    'const host = origin === null ? null : hostOf(origin);',
+    'const host = false ? null : hostOf(origin);',
+  ),
+  challenge(
+    'In the host of a URL brackets stand only around an IPv6 address.',
+    String.raw`?.hostname.replace(/^\[|\]$/g, '')`,
+    String.raw`?.hostname.replace(/\[|\]$/g, '')`,
+    String.raw`?.hostname.replace(/^\[|\]/g, '')`,
+  ),
+  challenge(
+    'A text is never null, so the condition is for the reader.',
+    'if (recipient !== null && expected === recipient) return true;',
+    'if (true && expected === recipient) return true;',
+  ),
+  challenge(
+    'What is absent is no date, and a comparison with none is false.',
+    'if (challenge.expires !== undefined && Date.parse(challenge.expires) <= now.getTime())',
+    'if (true && Date.parse(challenge.expires) <= now.getTime())',
+  ),
+  challenge(
+    'The table has no entry for what is null.',
+    "(code === null ? undefined : refusedWithoutPolicy[code]) ?? 'policy_denied';",
+    "(false ? undefined : refusedWithoutPolicy[code]) ?? 'policy_denied';",
+  ),
+  bankMessage(
+    'A line without an id names no transfer either way.',
+    'const transferId = line.endToEndId === null ? undefined : transferIdOf(line.endToEndId);',
+    'const transferId = false ? undefined : transferIdOf(line.endToEndId);',
+  ),
+  verify(
+    'A memo without its salt differs from its commitment in both cases.',
+    "if (commitmentTo(memo, salt ?? '') !== memoCommitment)",
+    'if (commitmentTo(memo, salt ?? "Stryker was here!") !== memoCommitment)',
+  ),
+  proof(
+    'A seal of format 2 always has its time.',
+    ": leafText(seal.sequence, seal.sealedAt ?? '', journal);",
+    ': leafText(seal.sequence, seal.sealedAt ?? "Stryker was here!", journal);',
+  ),
+  proof(
+    'The text of a head names the journals in both cases.',
+    "const signed = { chain: chain === 'journals' ? undefined : chain, ownerId, sequence: size, hash: head, treeRoot };",
+    'const signed = { chain: false ? undefined : chain, ownerId, sequence: size, hash: head, treeRoot };',
+    'const signed = { chain: chain === "" ? undefined : chain, ownerId, sequence: size, hash: head, treeRoot };',
+  ),
+  proof(
+    'A number or nothing is no list either once it is parsed, and a leaf with such facts is in no tree that was signed.',
+    "const found = typeof text === 'string' ? parsed(text) : undefined;",
+    'const found = true ? parsed(text) : undefined;',
+  ),
+  proof(
+    'A function that ends returns undefined too.',
+    '} catch (_noJson) { return undefined; }',
+    '} catch (_noJson) {}',
   ),
   merchantChecks(
     'Figures are read as JSON, in which a figure that is undefined is absent.',

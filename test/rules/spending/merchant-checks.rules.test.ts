@@ -185,6 +185,5 @@ describe('what is not named', () => {
 });
 
 test('empty lists are no rules, whatever is asked', () => {
-  for (const charge of [asked(), asked(unnamed)])
-    expect([...byPolicy({}, charge), ...byCard({}, charge)]).toEqual([]);
+  for (const charge of [asked(), asked(unnamed)]) expect([...byPolicy({}, charge), ...byCard({}, charge)]).toEqual([]);
 });

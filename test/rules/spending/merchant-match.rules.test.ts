@@ -63,7 +63,9 @@ describe('blocking', () => {
     ['abc', { name: 'ABC Example Shop' }],
     ['ab.casino', { name: 'AB Casino Berlin' }],
     ['Sandbox Casino', { name: 'Other', id: 'sandbox casino 12' }],
-    ['gmbhag', { name: 'GMBH AG' }],
+    ['gmbhagg', { name: 'GMBH AG' }],
+    ['Sandbox Casino GmbH', { name: 'Sandbx Casino' }],
+    ['sandbox-casino.com', { name: 'Sandbx Casino' }],
   ])('%s covers %j', (entry, merchant) => expect(resembles(entry, merchant)).toBe(true));
 
   test.each<[entry: string, merchant: MerchantFacts]>([
@@ -73,6 +75,8 @@ describe('blocking', () => {
     ['visa', { name: 'Provisalon' }],
     ['example.com', { domain: 'shop.test' }],
     ['com', { name: 'Sandbox Shop' }],
+    ['xy', { name: 'XY Example Shop' }],
+    ['x y', { name: 'X Y Example Shop' }],
   ])('%s does not cover %j', (entry, merchant) => expect(resembles(entry, merchant)).toBe(false));
 
   test.each<[entry: string, name: string]>([
@@ -90,6 +94,7 @@ describe('blocking', () => {
   test.each<[entry: string, name: string]>([
     ['kasin', 'kasim'],
     ['casino', 'casio'],
+    ['casino', 'xxcasino'],
     ['casino', 'cosina'],
     ['sandboxin', 'sindbixin'],
     ['sandboxing', 'sandboxxn'],
@@ -132,6 +137,8 @@ describe('an intent', () => {
     ['Sunrise Bakery', { id: 'SUNRISE BAKERY 0087' }],
     ['Sunrise Bakery', { name: ' ', id: 'SUNRISE BAKERY 0087' }],
     ['Sunrise Bakery', { name: 'OTHER', domain: 'sunrise-bakery.de' }],
+    ['AMZN MKTP US*RT5KN1Y24', { name: 'AMZN MKTP US*2K8J9' }],
+    ['Et', { name: 'ET' }],
   ])('for %s is paid to %j', (declared, merchant) => expect(isPaidBy(declared, merchant)).toBe(true));
 
   test.each<[declared: string, merchant: MerchantFacts]>([

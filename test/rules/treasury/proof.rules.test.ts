@@ -1,5 +1,5 @@
 /** A proof of one record under a signed checkpoint: it holds as it was made, and each change of it is named. @module */
-import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { createHash, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { keyIdOf, makeCheckpoint } from '../../../src/domains/treasury/ledger/checkpoint.rules.ts';
 import {
@@ -114,6 +114,14 @@ test('a text of format 2 begins with the name and the number of its form', () =>
   const forgedOld = (text: string) => faultOfProof(key, proofOf('audit', 1, text));
   expect(forgedOld(old.replace('"audit"', '"decisions"'))).toBe(ofAnother);
   expect(forgedOld(old.replace('3,1,', '3,2,'))).toBe(ofAnother);
+});
+
+test('a text of format 1 is a leaf by its hash, one of format 2 by itself', () => {
+  const sha = createHash('sha256').update('text').digest('hex');
+  const leaf = (chain: ProvenChain, format: number) => leafOfText({ chain, format, sequence: 3, text: 'text' });
+  expect(leaf('journals', 1)).toBe(leafHash(`["bursar seal",1,3,"${sha}"]`));
+  expect(leaf('audit', 1)).toBe(leafHash(`["bursar record seal",1,"audit",3,"${sha}"]`));
+  expect([leaf('journals', 2), leaf('audit', 2)]).toEqual([leafHash('text'), leafHash('text')]);
 });
 
 test('the text of a journal is that of its format', () => {

@@ -103,9 +103,10 @@ describe('a journal', () => {
     const stranger = 'external:processor:own_00000002';
     const foreign = journal('jr_1', [contra(0, -500, stranger), running(1, 500, [0, 500, 1])]);
     expect(found(unsealed(foreign))).toEqual([['entry', 'jr_1', `posts to ${stranger}, which is not the owner's`]]);
-    const unknown = `gifts:${ownerId}`;
-    const odd = journal('jr_1', [contra(0, -500, unknown), running(1, 500, [0, 500, 1])]);
-    expect(found(unsealed(odd))).toEqual([['entry', 'jr_1', `posts to ${unknown}, which is no account`]]);
+    for (const unknown of [`gifts:${ownerId}`, `gifts:fees:${ownerId}`]) {
+      const odd = journal('jr_1', [contra(0, -500, unknown), running(1, 500, [0, 500, 1])]);
+      expect(found(unsealed(odd))).toEqual([['entry', 'jr_1', `posts to ${unknown}, which is no account`]]);
+    }
     for (const account of ['cards', 'sepa', 'processor'].map((rail) => `external:${rail}:${ownerId}`))
       expect(found(unsealed(journal('jr_1', [contra(0, -1, account), running(1, 1, [0, 1, 1])])))).toEqual([]);
     for (const account of ['suspense', 'fees', 'interowner'].map((name) => `${name}:${ownerId}`))
@@ -162,6 +163,8 @@ describe('an entry', () => {
     expect(found(unsealed(journal('jr_1', clearing)))).toEqual([
       ['receivable', 'jr_1', 'puts the owner into debt, but is of the kind fund'],
     ]);
+    const nothing = [running(0, 0, [0, 0, 1], owed), contra(1, 0)];
+    expect(found(unsealed(journal('jr_1', nothing)))).toEqual([]);
     const settling = journal('jr_2', [contra(0, -300), running(1, 300, [300, 0, 2], owed)]);
     expect(found(unsealed(journal('jr_1', clearing, { kind: 'clearing' })), unsealed(settling))).toEqual([]);
   });

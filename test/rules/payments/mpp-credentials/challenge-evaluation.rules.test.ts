@@ -200,6 +200,7 @@ test('a challenge that says not who is paid is refused in words', () => {
   for (const recipient of ['', '!m', 'm!', 'm'.repeat(129)])
     expect(readPayee({ recipient }, null)).toMatchObject({ reason: unfit });
   expect(readPayee({ recipient: 'm'.repeat(128) }, null)).toMatchObject({ ok: true });
+  expect(isPayee('our shop', { host: null, recipient: 'merch_1', reference: 'merch_1' })).toBe(false);
   expect(isPayee('!!', { host: null, recipient: '??', reference: '??' })).toBe(false);
   expect(isPayee('!!', { host: null, recipient: '!!', reference: '!!' })).toBe(true);
 });
