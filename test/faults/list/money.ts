@@ -1,7 +1,7 @@
 /** Faults in amounts: rounding, holds, postings, what is owed. @module */
 import { type Fault, faultsIn } from '../fault.ts';
 
-const transactionRules = ['test/rules/payments/transaction.rules', 'test/rules/payments/payment-history'];
+const transactionRules = ['test/rules/payments/transaction.rules'];
 
 export const moneyFaults: readonly Fault[] = [
   ...faultsIn(

@@ -85,12 +85,10 @@ export const webhookPageOut = z
       .strictObject({
         since: instantOut.meta({ description: 'When the first failure after the last success came.' }),
         failures: count('Failures in a row.'),
-        isProbed: z
-          .boolean()
-          .meta({
-            description: 'After five attempts in a row without an answer it gets one request at a time.',
-            examples: [false],
-          }),
+        isProbed: z.boolean().meta({
+          description: 'After five attempts in a row without an answer it gets one request at a time.',
+          examples: [false],
+        }),
         lastStatus: z
           .int()
           .nullable()
