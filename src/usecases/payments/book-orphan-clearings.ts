@@ -19,7 +19,7 @@ import { bookEarlyMessages } from './book-early-messages.ts';
 import { bookOrphanRefunds } from './book-orphan-refunds.ts';
 import { forEachCollectingErrors } from './for-each-collecting-errors.ts';
 import { holderOf } from './holder-of-card.ts';
-import { openUninvitedPayment } from './open-uninvited-payment.ts';
+import { openForcePost } from './open-force-post.ts';
 
 export type BookOrphansDeps = { readonly database: Pick<Database, 'read' | 'write'> };
 
@@ -77,7 +77,7 @@ async function book(tx: Tx, { adapter, authorizationId, cardRef }: Orphan, at: D
     at,
   };
 
-  const row = await openUninvitedPayment(tx, { adapter, authorizationId, cardRef, holder, merchant }, cause);
+  const row = await openForcePost(tx, { adapter, authorizationId, cardRef, holder, merchant }, cause);
   await lockForEarly(tx, row, early, cause);
   await bookEarlyMessages(tx, { adapter, cause, cardRef, early, transactionId: row.id });
 }

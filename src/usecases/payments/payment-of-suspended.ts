@@ -15,7 +15,7 @@ import { findByAuthorization } from '../../domains/payments/transactions/transac
 import { DomainError } from '../../kernel/errors.ts';
 import type { Cause } from '../../platform/cause.ts';
 import { holderOf, holderOfCard } from './holder-of-card.ts';
-import { openUninvitedPayment } from './open-uninvited-payment.ts';
+import { openForcePost } from './open-force-post.ts';
 import { lockedHolder } from './refund-card-payment.ts';
 
 /** `early`: messages that waited for the payment, and are booked after this one. */
@@ -41,7 +41,7 @@ export async function paymentOfSuspended(
   const early = await waitingMessages(tx, adapter, authorizationId);
   const { merchant } = clearingMessage.parse(body);
   const opening = { ...cause, causeId: `${cause.causeId}:opened` };
-  const row = await openUninvitedPayment(tx, { adapter, authorizationId, cardRef, holder, merchant }, opening);
+  const row = await openForcePost(tx, { adapter, authorizationId, cardRef, holder, merchant }, opening);
   await lockForEarly(tx, row, early, cause);
   return { of: row, early };
 }

@@ -1,5 +1,5 @@
 /**
- * Opens a payment that the network has collected for and never asked about. Its clearings are booked on it next, and the
+ * Opens the payment of a force post: the network has collected and never asked. Its clearings are booked on it next, and the
  * authorization finds it if it comes after all.
  * @module
  */
@@ -14,7 +14,7 @@ import { TransactionRow } from '../../domains/payments/transactions/transaction.
 import { newId } from '../../kernel/ids.ts';
 import type { Cause } from '../../platform/cause.ts';
 
-export type Uninvited = {
+export type ForcePost = {
   readonly adapter: string;
   readonly authorizationId: string;
   /** Of its clearings; only the same one fits later messages. */
@@ -24,9 +24,9 @@ export type Uninvited = {
 };
 
 /** Locked. `cause` is that of the opening alone. */
-export async function openUninvitedPayment(
+export async function openForcePost(
   tx: Tx,
-  { adapter, authorizationId, cardRef, holder, merchant }: Uninvited,
+  { adapter, authorizationId, cardRef, holder, merchant }: ForcePost,
   cause: Cause,
 ): Promise<TransactionRow> {
   await lockSpending(tx, holder.agentId);
