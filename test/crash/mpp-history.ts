@@ -7,6 +7,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Random, randomFrom } from '../load/random.ts';
 import type { ChildName, Installation } from '../support/installation.ts';
+import { toldRuns } from '../support/told-runs.ts';
 import { eventually, type Owner } from '../support/world.ts';
 import { type CheatingMerchant, manners } from './cheating-merchant.ts';
 import {
@@ -238,10 +239,11 @@ export async function isQuiet({ site, merchant }: History, withinMs = 120_000): 
 
 /** Every payment has its outcome; the time for it has come. */
 export async function isSettled(history: History): Promise<void> {
-  await eventually(
-    () => history.site.sql(`select id from mpp_payments where status in ('accepted', 'unknown')`),
-    (waiting) => waiting.length === 0,
-    120_000,
-  );
+  const { site } = history;
+  const waiting = () => site.sql<{ id: string }>(`select id from mpp_payments where status in ('accepted', 'unknown')`);
+  await eventually(waiting, (left) => left.length === 0, 120_000).catch(async (error: Error) => {
+    const runs = (await waiting()).map(({ id }) => `mpp-payment/${id}`);
+    throw new Error(`${error.message}\n${await toldRuns(site, runs)}`, { cause: error });
+  });
   await isQuiet(history);
 }

@@ -169,22 +169,21 @@ class FollowedRow<View, Fact extends string, Due extends string> {
     },
     wait: async (fact, whenDue = {}) => {
       let repeats = 0;
-      let hasPaused = true;
+      // Since the last pause. What stays due does not keep the others from their turn.
+      const inVain = new Set<Due>();
       while (!(await this.#isReached(fact))) {
-        const due = this.#nextDue(whenDue);
-        if (due === undefined || due.inMs > 0) {
-          repeats = 0;
-          hasPaused = true;
-          await this.#pause(due?.inMs);
-        } else if (hasPaused) {
+        const dues = this.#dues(whenDue);
+        const due = dues.find(({ name, inMs }) => inMs <= 0 && !inVain.has(name));
+        if (due !== undefined) {
           await this.#attempt(() => due.activity(this.#id));
-          const next = this.#nextDue(whenDue);
-          hasPaused = next !== undefined && next.inMs > due.inMs; // The due time has moved on.
-          repeats = hasPaused ? 0 : repeats + 1;
-        } else {
-          hasPaused = true;
-          await this.#pause(gapMs(repeats));
+          const left = this.#dues(whenDue).find(({ name }) => name === due.name);
+          if (left === undefined || left.inMs > due.inMs) repeats = 0;
+          else inVain.add(due.name);
+          continue;
         }
+        repeats = inVain.size === 0 ? 0 : repeats + 1;
+        await this.#pause(inVain.size === 0 ? dues[0]?.inMs : gapMs(repeats));
+        inVain.clear();
       }
     },
     once: async (fact, { mark, send, whenDue }) => {
@@ -292,12 +291,14 @@ class FollowedRow<View, Fact extends string, Due extends string> {
     }
   }
 
-  #nextDue(whenDue: { readonly [Name in Due]?: RowStep<View, Fact, Due> }) {
-    const due = Object.entries<RowStep<View, Fact, Due> | undefined>(whenDue).flatMap(([name, activity]) => {
-      const inMs = this.#latest?.dueInMs[name as Due];
-      return activity === undefined || inMs === undefined ? [] : [{ inMs, activity }];
+  /** The earliest first. */
+  #dues(whenDue: { readonly [Name in Due]?: RowStep<View, Fact, Due> }) {
+    const names = Object.keys(whenDue) as Due[];
+    const dues = names.flatMap((name) => {
+      const [activity, inMs] = [whenDue[name], this.#latest?.dueInMs[name]];
+      return activity === undefined || inMs === undefined ? [] : [{ name, inMs, activity }];
     });
-    return due.toSorted((one, other) => one.inMs - other.inMs)[0];
+    return dues.toSorted((one, other) => one.inMs - other.inMs);
   }
 
   /** Until the row may have changed or the time has passed. Continues as new when the history has become long. */

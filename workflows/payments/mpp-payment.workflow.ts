@@ -46,8 +46,10 @@ const mppPaymentRun: FollowedRun<MppPaymentView, MppPaymentFact, MppPaymentDue> 
     minted:
       'Requesting the resource of the merchant, comparing its challenge with intent, policy and rules, and minting the credential. Nothing is spent.',
     answered: 'The credential is presented once. Waiting for the answer of the merchant.',
-    settled: ({ merchantStatus, givenUpAt }) =>
-      `${merchantStatus === null ? 'The merchant gave no answer' : `The merchant answered ${merchantStatus}`}, and no charge has been seen. Waiting for the network, the merchant's verify or an operator's resolve; without them it counts as not paid at ${givenUpAt} of business time. It is never paid again.`,
+    settled: ({ chargeOutcome, merchantStatus, givenUpAt }) =>
+      chargeOutcome !== null
+        ? `The charge was ${chargeOutcome}. Recording it.`
+        : `${merchantStatus === null ? 'The merchant gave no answer' : `The merchant answered ${merchantStatus}`}, and no charge has been seen. Waiting for the network, the merchant's verify or an operator's resolve; without them it counts as not paid at ${givenUpAt} of business time. It is never paid again.`,
   },
   outcome: ({ status, code }) => (code === null || status === 'paid' ? status : `${status} (${code})`),
   signal: {

@@ -28,7 +28,7 @@ import type { MarkedSample, SampleActivities, SampleState } from './sample.workf
 const suggestedAfter = 40;
 const taskQueue = 'followed-rows';
 
-let row: { version: number; status: 'open' | 'settled' | 'cancelled'; dueInMs: number | undefined };
+let row: { version: number; status: 'open' | 'settled' | 'cancelled'; dueInMs: number | undefined; otherInMs?: number };
 let acts: number;
 let calls: number;
 let causes: string[];
@@ -37,6 +37,8 @@ let isAway: boolean;
 /** Runs within the transaction of `markSample`. */
 let duringMark: () => Promise<void>;
 let act: () => void | Promise<void>;
+/** Of the other due time. */
+let settle: () => void | Promise<void>;
 /** The answer shows the row as it was before. */
 let isActLate: boolean;
 let send: () => Promise<void>;
@@ -55,7 +57,10 @@ const stateOf = (): SampleState => ({
   version: row.version,
   final: row.status !== 'open',
   reached: row.status === 'settled' ? ['settled'] : [],
-  dueInMs: row.dueInMs === undefined ? {} : { next: row.dueInMs },
+  dueInMs: {
+    ...(row.dueInMs === undefined ? {} : { next: row.dueInMs }),
+    ...(row.otherInMs === undefined ? {} : { other: row.otherInMs }),
+  },
   view: { status: row.status },
 });
 const activities: SampleActivities = {
@@ -69,6 +74,10 @@ const activities: SampleActivities = {
     const before = stateOf();
     await act();
     return isActLate ? before : stateOf();
+  },
+  settleSample: async () => {
+    await settle();
+    return stateOf();
   },
   decideSample: async (_id, { decision }) => {
     await beforeDecision(decision);
@@ -135,6 +144,7 @@ beforeEach(() => {
   [acts, calls, causes, sent, isAway, isActLate] = [0, 0, [], [], false, false];
   duringMark = async () => undefined;
   act = () => undefined;
+  settle = () => change({ status: 'settled' });
   send = async () => undefined;
   afterRead = async () => undefined;
   beforeDecision = async () => undefined;
@@ -280,6 +290,27 @@ test('`wait`: a due time that stays due is acted on again after 1 s, 2 s and 4 s
   expect(await handle.result()).toEqual({ status: 'settled' });
   expect(acts).toBe(4);
   expect(await timersOf(handle)).toEqual([1_000, 2_000, 4_000]);
+});
+
+test('`wait`: a due time that stays due does not keep a later one from its turn', async () => {
+  row.dueInMs = -5_000;
+  row.otherInMs = 0;
+  const handle = await started('waiting');
+  expect(await handle.result()).toEqual({ status: 'settled' });
+  expect([acts, await timersOf(handle)]).toEqual([1, []]);
+});
+
+test('`wait`: two due times that stay due are acted on again after 1 s and 2 s, each once', async () => {
+  row.dueInMs = -5_000;
+  row.otherInMs = 0;
+  let settles = 0;
+  settle = () => {
+    settles += 1;
+    if (settles === 3) change({ status: 'settled' });
+  };
+  const handle = await started('waiting');
+  expect(await handle.result()).toEqual({ status: 'settled' });
+  expect([acts, settles, await timersOf(handle)]).toEqual([3, 3, [1_000, 2_000]]);
 });
 
 test('`wait`: a due time that lies ahead is acted on when it has passed', async () => {

@@ -168,7 +168,9 @@ const effects: Readonly<Record<Name, (row: Row, causeId: string) => SampleState 
     change(row, { status: 'settled', dueAtMs: undefined });
     return stateOf(row);
   },
-  decideSample: stateOf, // No workflow of this file takes decisions.
+  // No workflow of this file takes decisions, and no row of it has another due time.
+  decideSample: stateOf,
+  settleSample: stateOf,
 };
 
 function aRow(workflow: Row['workflow']): Row {

@@ -7,11 +7,12 @@ import { whileRepeated } from '../../../workflows/lib/problem.ts';
 import { databaseSteps, deliverySteps, onceSteps, outboundSteps } from '../../../workflows/lib/steps.ts';
 
 export type SampleView = { readonly status: string };
-export type SampleState = RowState<SampleView, 'settled', 'next'>;
+export type SampleState = RowState<SampleView, 'settled', 'next' | 'other'>;
 export type MarkedSample = SampleState & { readonly mayHaveSent: boolean };
 export type SampleActivities = {
   readSample(id: string): Promise<SampleState>;
   actOnSample(id: string): Promise<SampleState>;
+  settleSample(id: string): Promise<SampleState>;
   markSample(id: string, causeId: string): Promise<MarkedSample>;
   callForSample(id: string): Promise<SampleState>;
   sendSample(id: string, causeId: string): Promise<SampleState>;
@@ -19,18 +20,20 @@ export type SampleActivities = {
   tellSample(id: string, told: Readonly<Record<string, string>>): Promise<SampleState>;
 };
 
-const { readSample, actOnSample, markSample, decideSample, tellSample } = databaseSteps<SampleActivities>()({
-  readSample: 'Reading the sample',
-  actOnSample: 'Acting on a due time',
-  markSample: 'Noting that the call is about to be made',
-  decideSample: 'Carrying out a decision',
-  tellSample: 'Noting what a person tells',
-});
+const { readSample, actOnSample, settleSample, markSample, decideSample, tellSample } =
+  databaseSteps<SampleActivities>()({
+    readSample: 'Reading the sample',
+    actOnSample: 'Acting on a due time',
+    settleSample: 'Acting on another due time',
+    markSample: 'Noting that the call is about to be made',
+    decideSample: 'Carrying out a decision',
+    tellSample: 'Noting what a person tells',
+  });
 const { callForSample } = outboundSteps<SampleActivities>()({ callForSample: 'Calling, which may be repeated' });
 const { callForSample: attemptSample } = deliverySteps<SampleActivities>()({ callForSample: 'Attempting a batch' });
 const { sendSample } = onceSteps<SampleActivities>()({ sendSample: 'Calling, which must not be repeated' });
 
-const sampleRun: FollowedRun<SampleView, 'settled', 'next'> = {
+const sampleRun: FollowedRun<SampleView, 'settled', 'next' | 'other'> = {
   refresh: readSample,
   stage: ({ status }) => status,
   describe: () => 'A sample',
@@ -45,7 +48,7 @@ export const attempting = (input: RunInput): Promise<SampleView> =>
   followRow(sampleRun, input, ({ step }) => step('settled', attemptSample));
 
 export const waiting = (input: RunInput): Promise<SampleView> =>
-  followRow(sampleRun, input, ({ wait }) => wait('settled', { next: actOnSample }));
+  followRow(sampleRun, input, ({ wait }) => wait('settled', { next: actOnSample, other: settleSample }));
 
 /** Waits for decisions of people. */
 export const deciding = (input: RunInput): Promise<SampleView> =>

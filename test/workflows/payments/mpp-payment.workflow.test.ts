@@ -17,7 +17,7 @@ import {
   settlementOf,
 } from '../../../src/domains/payments/mpp-payments/mpp-payment.rules.ts';
 import { newId } from '../../../src/kernel/ids.ts';
-import { second } from '../../../src/kernel/instant.ts';
+import { day, second } from '../../../src/kernel/instant.ts';
 import { startWorkflowWorld, type WorkflowWorld } from '../../support/workflow-world.ts';
 import { eventually } from '../../support/world.ts';
 
@@ -195,6 +195,13 @@ test('without an answer the outcome is unknown: nothing is sent again, and the n
   expect(row.done).toEqual(['obtain', 'mark', 'send', 'end', 'charge']);
 });
 
+test('a charge that is found when the seven days are over settles the payment', async () => {
+  const presentedAt = new Date(Date.now() - 9 * day);
+  const { id, row } = aPayment({ status: 'unknown', chargeOutcome: 'approved', presentedAt });
+  expect(await (await start(id)).result()).toMatchObject({ status: 'paid' });
+  expect(row.done).toEqual(['charge']);
+});
+
 test('a run that is lost after the mark asks for the outcome, and does not send', async () => {
   const { id, row } = aPayment({
     status: 'presenting',
@@ -202,7 +209,7 @@ test('a run that is lost after the mark asks for the outcome, and does not send'
     sendUntil: new Date(),
   });
   row.sentAt = new Date(Date.now() - 11 * second);
-  row.presentedAt = new Date(Date.now() - 8 * 86_400_000);
+  row.presentedAt = new Date(Date.now() - 8 * day);
   expect(await (await start(id)).result()).toMatchObject({ status: 'not_paid' });
   expect([sends(row), row.done]).toEqual([0, ['end', 'silence']]);
 });

@@ -199,13 +199,14 @@ export function mppPaymentFacts(
     settled: final,
   };
   const answerDue = status === 'presenting' ? answerDueAt(payment) : null;
-  const isSilent = presentedAt !== null && waitsForCharge(status);
+  const isCharged = settlementOf(payment) !== undefined;
+  const isSilent = presentedAt !== null && waitsForCharge(status) && !isCharged;
   return {
     final,
     reached: (Object.keys(facts) as MppPaymentFact[]).filter((fact) => facts[fact]),
     dueInMs: {
       ...(answerDue === null ? {} : { answer: answerDue - now.real.getTime() }),
-      ...(settlementOf(payment) === undefined ? {} : { charge: 0 }),
+      ...(isCharged ? { charge: 0 } : {}),
       ...(isSilent ? { silence: givenUpAt(presentedAt).getTime() - now.business.getTime() } : {}),
     },
   };

@@ -11,6 +11,7 @@ import {
   mppPaymentFacts,
   settlementOf,
   type TwoClocks,
+  waitsForCharge,
 } from './mpp-payment.rules.ts';
 
 type Row = Readonly<MppPaymentRow>;
@@ -44,7 +45,7 @@ const declineOf = ({ chargeOutcome, chargeCode, chargeReason }: Row) =>
 
 export function mppPaymentState(row: Row, now: TwoClocks): RowState<MppPaymentView, MppPaymentFact, MppPaymentDue> {
   const facts = mppPaymentFacts(progressOf(row), now);
-  const silentFrom = facts.dueInMs.silence === undefined ? undefined : row.presentedAt;
+  const silentFrom = waitsForCharge(row.status) ? row.presentedAt : undefined;
   return {
     version: row.version,
     ...facts,

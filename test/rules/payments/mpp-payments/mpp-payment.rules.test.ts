@@ -246,7 +246,8 @@ describe('facts and due times', () => {
       expect(facts.dueInMs).toEqual({ silence: credentialLivesMs + 7 * day });
     }
     const charged = aPayment({ status: 'unknown', presentedAt: now.business, chargeOutcome: 'approved' });
-    expect(mppPaymentFacts(charged, now).dueInMs.charge).toBe(0);
+    // Not `silence`, also where its time is over: what is charged does not count as not paid.
+    expect(mppPaymentFacts(charged, now).dueInMs).toEqual({ charge: 0 });
     expect(mppPaymentDueAt(charged, now)).toEqual(now.business);
     for (const one of ['paid', 'declined', 'refused', 'not_paid'] as const)
       expect(mppPaymentDueAt(aPayment({ status: one, presentedAt: now.business }), now)).toBeNull();
