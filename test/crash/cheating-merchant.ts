@@ -133,6 +133,8 @@ export async function startCheatingMerchant() {
     isDone: async () => {
       await Promise.all(background);
     },
+    /** A late charge is still to come: of a credential that came meanwhile. */
+    willCharge: () => background.size > 0,
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

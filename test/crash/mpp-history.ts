@@ -216,10 +216,16 @@ function player({ site, merchant, owner, buyers }: History) {
   };
 }
 
-/** No payment is on its way, no message waits, and nothing is held. */
-export async function isQuiet({ site, merchant }: History, withinMs = 120_000): Promise<void> {
-  await site.isWell();
-  await merchant.isDone();
+/** No payment is on its way, no merchant will charge later, no message waits, and nothing is held. */
+export async function isQuiet(history: History): Promise<void> {
+  await history.site.isWell();
+  do {
+    await history.merchant.isDone();
+    await nothingWaits(history.site);
+  } while (history.merchant.willCharge());
+}
+
+async function nothingWaits(site: Installation): Promise<void> {
   await eventually(
     async () =>
       (
@@ -233,7 +239,7 @@ export async function isQuiet({ site, merchant }: History, withinMs = 120_000): 
         )
       )[0] ?? {},
     (left) => Object.values(left).every((count) => count === 0),
-    withinMs,
+    120_000,
   );
 }
 
