@@ -62,6 +62,14 @@ test('the gaps grow from a minute to an hour, and a later time of the service co
   expect(pushOutcome({ status: 413, retryAfter: null }, message(1), now)).toEqual({ kind: 'failed' });
 });
 
+test('a push service that does not answer, or asks for nothing, makes only its message wait, and not the device', () => {
+  for (const status of [null, 503]) {
+    expect(pushOutcome({ status, retryAfter: null }, message(1), now)).toEqual({
+      ...{ kind: 'retry', at: later(now, minute), deviceWaitsUntil: null },
+    });
+  }
+});
+
 test('Retry-After is read as seconds and as a date', () => {
   expect(retryAfterMsOf('120', now)).toBe(120_000);
   expect(retryAfterMsOf('Sun, 22 Nov 2026 12:01:00 GMT', now)).toBe(60_000);

@@ -13,6 +13,7 @@ test.each([...own, ...checks])('%s has words', (failureReason) => {
 test('the code of a bank comes first, and a transfer that has not failed has no words', () => {
   expect(failureInWords({ failureReason: 'returned:MD07', reasonCode: 'MD07' })).toBe('MD07: the payee has died');
   expect(failureInWords({ failureReason: null, reasonCode: null })).toBeNull();
+  expect(failureInWords({ failureReason: null, reasonCode: 'MD07' })).toBeNull();
   expect(failureInWords({ failureReason: 'rejected', reasonCode: null })).toBeNull();
 });
 

@@ -1,7 +1,14 @@
 /** How a split divides an amount: nothing is lost, nothing is made, and what cannot be divided is refused. @module */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { divide, largestTransferCents, mostLines } from '../../../src/domains/treasury/transfers/transfer.rules.ts';
+import {
+  divide,
+  intentMoveOf,
+  largestTransferCents,
+  mostLines,
+  type TransferStatus,
+  transferStatuses,
+} from '../../../src/domains/treasury/transfers/transfer.rules.ts';
 import { type Cents, cents, share } from '../../../src/kernel/money.ts';
 
 const totals = fc.integer({ min: 1, max: largestTransferCents }).map(cents);
@@ -80,7 +87,9 @@ describe('by amounts', () => {
     );
   });
 
-  test('more than the limit in all is refused', () => {
+  test('the limit in all is allowed, and more is refused', () => {
+    const half = { amountCents: cents(largestTransferCents / 2) };
+    expect(divide([half, half], undefined)).toMatchObject({ ok: true, totalCents: largestTransferCents });
     const lines = [{ amountCents: cents(largestTransferCents) }, { amountCents: cents(1) }];
     expect(divide(lines, undefined)).toEqual({
       ok: false,
@@ -103,6 +112,25 @@ test('amounts and percentages in one split, in one line or in none are refused',
   ]) {
     expect(divide(lines, cents(100))).toMatchObject({ ok: false, why: expect.stringMatching(/^body\.splits: every/) });
   }
+});
+
+describe('the intent that transfers pay for', () => {
+  const underWay: readonly TransferStatus[] = ['pending_approval', 'pending', 'submitted'];
+  const spent: readonly TransferStatus[] = ['completed', 'returned'];
+
+  test.each(transferStatuses.map((status) => [status]))('and one transfer that is %s', (status) => {
+    const ended = spent.includes(status) ? 'complete' : 'unmatch';
+    expect(intentMoveOf([status])).toBe(underWay.includes(status) ? undefined : ended);
+  });
+
+  test('stays matched while one line of a split is under way', () => {
+    for (const status of underWay) expect(intentMoveOf(['completed', status, 'rejected'])).toBeUndefined();
+  });
+
+  test('is completed by one line whose money left, also where it came back', () => {
+    for (const status of spent) expect(intentMoveOf(['rejected', status, 'cancelled'])).toBe('complete');
+    expect(intentMoveOf(['rejected', 'cancelled'])).toBe('unmatch');
+  });
 });
 
 test('a share is exact up to the largest amount that a request can carry', () => {

@@ -88,17 +88,15 @@ export function isSameMoney(one: SaidOfLine, other: SaidOfLine): boolean {
 
 type Remittance = { readonly text: string | null; readonly creditorReference: string | null };
 
-/** The top-up that a payer names, in its field or within the text, where people write it in groups of four. */
+/** The top-up that a payer names, in its field or within the text, where people write it in groups. */
 export function namedReference({ text, creditorReference }: Remittance): string | undefined {
   const written = (creditorReference ?? '').replace(/\s/g, '').toUpperCase();
   if (isCreditorReference(written)) return written;
   const words = (text ?? '').toUpperCase().split(/[^0-9A-Z]+/);
-  for (const [index, word] of words.entries()) {
-    if (!/^RF\d{2}/.test(word)) continue;
+  for (const index of words.keys()) {
     let joined = '';
     for (const part of words.slice(index, index + 8)) {
       joined += part;
-      if (joined.length > 25) break;
       // A reference of Bursar has 25 characters; a shorter one that fits is another sender's.
       if (joined.length === 25 && isCreditorReference(joined)) return joined;
     }
