@@ -42,6 +42,8 @@ const calendar = inFile('domains/treasury/sepa/target-calendar.rules.ts');
 const webhook = inFile('domains/delivery/webhooks/webhook.rules.ts');
 const passkey = inFile('domains/identity/passkeys/passkey.rules.ts');
 const header = inFile('domains/payments/mpp/authenticate-header.rules.ts');
+const bankEntry = inFile('domains/treasury/bank-files/bank-entry.rules.ts');
+const push = inFile('domains/delivery/push-subscriptions/push.rules.ts');
 
 const oneMisfit = 'Only intents with exactly one misfit are compared here.';
 const wholeIsReversed = 'At or above what was approved nothing is left to hold, whichever way it is computed.';
@@ -380,5 +382,25 @@ export const accepted: readonly Accepted[] = [
     'What is read before it ends at a quote, at the end, or at a backslash that is last, so the sign adds nothing.',
     String.raw`const skipped = /(?:[^",]|"(?:[^"\\]|\\[\s\S])*(?:"|\\?$))*/y;`,
     String.raw`const skipped = /(?:[^",]|"(?:[^"\\]|\\[\s\S])*(?:"|\\?))*/y;`,
+  ),
+  bankEntry(
+    'The text that was added is no reference, as no text is none.',
+    String.raw`const written = (creditorReference ?? '').replace(/\s/g, '').toUpperCase();`,
+    String.raw`const written = (creditorReference ?? "Stryker was here!").replace(/\s/g, '').toUpperCase();`,
+  ),
+  bankEntry(
+    'The text that was added has no reference, as no text has none.',
+    "const words = (text ?? '').toUpperCase().split(/[^0-9A-Z]+/);",
+    'const words = (text ?? "Stryker was here!").toUpperCase().split(/[^0-9A-Z]+/);',
+  ),
+  push(
+    'No number is null, and a comparison with null is false here, so the condition only narrows the type.',
+    "if (status !== null && status >= 200 && status < 300) return { kind: 'delivered' };",
+    "if (true && status >= 200 && status < 300) return { kind: 'delivered' };",
+  ),
+  push(
+    'What is absent is neither digits nor a date, so the condition only narrows the type.',
+    'if (header === null) return null;',
+    'if (false) return null;',
   ),
 ];

@@ -26,6 +26,7 @@ const ledger = domain('treasury/ledger');
 const chains = (file: string, ...tests: readonly string[]): MutatedFile => ({
   ...{ file: `src/platform/record-chains/${file}.ts`, tests },
 });
+const wellKnown = domain('identity/well-known');
 const beneficiaries = domain('treasury/beneficiaries');
 
 export const mutatedFiles: readonly MutatedFile[] = [
@@ -98,4 +99,29 @@ export const mutatedFiles: readonly MutatedFile[] = [
   ledger('checkpoint.rules', 'treasury/seal.rules'),
   chains('merkle.rules', 'platform/merkle.rules'),
   chains('record-chain.rules', 'platform/record-chain.rules'),
+  ledger('account.rules', 'treasury/account.rules'),
+  ledger('entry.rules', 'treasury/entry.rules'),
+  domain('treasury/funding')('creditor-reference.rules', 'treasury/creditor-reference.rules'),
+  policies('policy.rules', 'spending/policy.rules', 'spending/findings.rules'),
+  policies('preset.rules', 'spending/preset.rules'),
+  policies('lifting.rules', 'payments/allow-once.rules', 'spending/findings.rules'),
+  policies('merchant-spelling.rules', 'spending/merchant-match.rules'),
+  policies('merchant-descriptor.rules', 'spending/merchant-descriptors.rules', 'spending/merchant-match.rules'),
+  intents('allow-once.rules', 'payments/allow-once.rules'),
+  network('allow-once.rules', 'payments/allow-once.rules'),
+  intents('matchable-intent.rules', 'spending/recurring-match.rules'),
+  intents('verification.rules', 'spending/verification.rules'),
+  domain('spending/evidence')('evidence.rules', 'spending/evidence.rules'),
+  network('merchant-charge.rules', 'payments/merchant-charge.rules'),
+  domain('payments/simulations')('simulation.rules', 'payments/simulation.rules'),
+  domain('payments/transactions')('funding-source.rules', 'payments/funding-source.rules'),
+  mpp('encryption-key.rules', 'payments/mpp/encryption-key.rules'),
+  wellKnown('token.rules', 'identity/token.rules'),
+  wellKnown('signing-key.rules', 'identity/signing-key.rules'),
+  domain('identity/approvals')('approval.rules', 'spending/approval.rules'),
+  domain('oversight/access-events')('access-event.rules', 'oversight/access-event.rules'),
+  domain('delivery/webhook-pages')('webhook-page.rules', 'delivery/webhook-page.rules'),
+  domain('delivery/events')('settled-position.rules', 'delivery/settled-position.rules'),
+  domain('cards/cards')('card-policy.rules', 'cards/card-policy.rules'),
+  { file: 'src/outbound/message-signature.rules.ts', tests: ['outbound/message-signature.rules'] },
 ];

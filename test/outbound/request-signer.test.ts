@@ -15,10 +15,8 @@ import { createPaidResource } from '../../src/adapters/paid-resource/http-402.ts
 import {
   type RequestPurpose,
   type SignatureProfile,
-  signatureHeaders,
   signatureLivesSeconds,
   signatureProfiles,
-  unsignedSignature,
 } from '../../src/outbound/message-signature.rules.ts';
 import { createOutbound } from '../../src/outbound/outbound.ts';
 import { createRequestSigner, type OutboundToSign, type RequestSigner } from '../../src/outbound/request-signer.ts';
@@ -90,56 +88,6 @@ const aRequest: OutboundToSign = {
   body: '{"orderId":"o1"}',
   purpose: 'pay',
 };
-
-describe('what is signed', () => {
-  test('the signature base of Web Bot Auth, character by character', () => {
-    const parameters = { created: new Date(1_795_000_000_900), keyid: 'kid', nonce: 'n' };
-    const request = { ...aRequest, contentDigest: 'sha-256=:AA==:' };
-    expect(unsignedSignature('web_bot_auth', request, keySetUrl, parameters).base.split('\n')).toEqual([
-      '"@method": POST',
-      '"@authority": shop.example:8443',
-      '"@path": /orders/7/pay',
-      '"@query": ?lang=de',
-      '"content-digest": sha-256=:AA==:',
-      `"signature-agent";key="sig1": "${keySetUrl}"`,
-      '"@signature-params": ("@method" "@authority" "@path" "@query" "content-digest" "signature-agent";key="sig1")' +
-        ';created=1795000000;expires=1795000060;keyid="kid";alg="ed25519";nonce="n";tag="web-bot-auth"',
-    ]);
-  });
-
-  test('the signature base of the Trusted Agent Protocol, character by character', () => {
-    const parameters = { created: new Date(1_795_000_000_900), keyid: 'kid', nonce: 'n' };
-    const baseOf = (purpose: RequestPurpose) =>
-      unsignedSignature('trusted_agent', { ...aRequest, purpose, contentDigest: undefined }, keySetUrl, parameters)
-        .base;
-    const base = [
-      '"@authority": shop.example:8443',
-      '"@path": /orders/7/pay',
-      '"@signature-params": ("@authority" "@path")' +
-        ';created=1795000000;expires=1795000060;keyid="kid";alg="ed25519";nonce="n";tag="agent-payer-auth"',
-    ].join('\n');
-    expect(baseOf('pay')).toBe(base);
-    expect(baseOf('browse')).toBe(base.replace('agent-payer-auth', 'agent-browser-auth'));
-  });
-
-  test('the default port and upper case are not part of the authority', () => {
-    const parameters = { created: new Date(), keyid: 'k', nonce: 'n' };
-    const request = { ...aRequest, url: new URL('https://SHOP.Example:443'), contentDigest: undefined };
-    const { base } = unsignedSignature('trusted_agent', request, keySetUrl, parameters);
-    expect(base).toContain('"@authority": shop.example\n"@path": /\n');
-  });
-
-  test('text that a header cannot hold is refused, and quotes do not end a string', () => {
-    const make = (url: string) =>
-      signatureHeaders(
-        [{ label: 'l', input: '"signature-agent"', base: '', signature: new Uint8Array() }],
-        url,
-        undefined,
-      );
-    for (const text of ['a\r\nX-Injected: 1', 'ä', '\u0000', '\u007f']) expect(() => make(text)).toThrow(TypeError);
-    expect(make('a"b\\c')['Signature-Agent']).toBe(String.raw`sig1="a\"b\\c"`);
-  });
-});
 
 describe('verification by another library', () => {
   test('any signed request verifies in both profiles', async () => {

@@ -53,8 +53,13 @@ describe('repeats', () => {
   });
 });
 
+test('a card without controls allows and blocks nothing by itself', () => {
+  expect(Object.values(noControls)).toEqual([[], [], [], [], [], []]);
+});
+
 test('the order of values is no difference; each list that differs is named', () => {
   const given = { ...noControls, allowedMccs: ['5734', '7995'], blockedCountries: ['DE'] };
-  expect(differingLists(given, { ...given, allowedMccs: ['7995', '5734'] })).toEqual([]);
+  const turned = { ...given, allowedMccs: ['7995', '5734'] };
+  expect([differingLists(given, turned), differingLists(turned, given)]).toEqual([[], []]);
   expect(differingLists(given, noControls)).toEqual(['blockedCountries', 'allowedMccs']);
 });

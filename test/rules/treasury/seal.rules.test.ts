@@ -12,7 +12,6 @@ import {
   publicPemOf,
   signingKeyFrom,
 } from '../../../src/domains/treasury/ledger/checkpoint.rules.ts';
-import { entryIdOf, entryKeyOf } from '../../../src/domains/treasury/ledger/entry.rules.ts';
 import {
   type ChainEnd,
   faultOfSeal,
@@ -24,7 +23,6 @@ import {
   sealOf,
   sealOfFormat1,
 } from '../../../src/domains/treasury/ledger/seal.rules.ts';
-import { isId, newId } from '../../../src/kernel/ids.ts';
 import { leafHash, MerkleTree, merkleRoot } from '../../../src/platform/record-chains/merkle.rules.ts';
 
 const journal: JournalOnRecord = {
@@ -201,16 +199,4 @@ test('only an Ed25519 key is taken', () => {
   expect(publicPemOf(signingKeyFrom(pem))).toBe(publicPemOf(privateKey));
   const other = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'pem' });
   expect(() => signingKeyFrom(other.toString())).toThrow(/must be Ed25519/);
-});
-
-test('an entry id is well-formed, unique per line, and leads back to its journal and line', () => {
-  fc.assert(
-    fc.property(fc.integer({ min: 0, max: 99 }), (line) => {
-      const key = { journalId: newId('journal'), line };
-      const id = entryIdOf(key);
-      expect(isId('entry', id)).toBe(true);
-      expect(entryKeyOf(id)).toEqual(key);
-    }),
-  );
-  expect(entryKeyOf('le_abcdefgh')).toBeUndefined();
 });
