@@ -124,12 +124,12 @@ describe('the intent that transfers pay for', () => {
   });
 
   test('stays matched while one line of a split is under way', () => {
-    for (const status of underWay) expect(intentMoveOf(['completed', status, 'rejected'])).toBeUndefined();
+    for (const status of underWay) expect(intentMoveOf(['completed', status, 'failed'])).toBeUndefined();
   });
 
   test('is completed by one line whose money left, also where it came back', () => {
-    for (const status of spent) expect(intentMoveOf(['rejected', status, 'cancelled'])).toBe('complete');
-    expect(intentMoveOf(['rejected', 'cancelled'])).toBe('unmatch');
+    for (const status of spent) expect(intentMoveOf(['failed', status, 'cancelled'])).toBe('complete');
+    expect(intentMoveOf(['failed', 'cancelled'])).toBe('unmatch');
   });
 });
 
