@@ -43,6 +43,7 @@ const webhook = inFile('domains/delivery/webhooks/webhook.rules.ts');
 const passkey = inFile('domains/identity/passkeys/passkey.rules.ts');
 const header = inFile('domains/payments/mpp/authenticate-header.rules.ts');
 const bankEntry = inFile('domains/treasury/bank-files/bank-entry.rules.ts');
+const policyVersion = inFile('domains/spending/policies/policy-version.rules.ts');
 const push = inFile('domains/delivery/push-subscriptions/push.rules.ts');
 
 const oneMisfit = 'Only intents with exactly one misfit are compared here.';
@@ -402,5 +403,15 @@ export const accepted: readonly Accepted[] = [
     'What is absent is neither digits nor a date, so the condition only narrows the type.',
     'if (header === null) return null;',
     'if (false) return null;',
+  ),
+  policyVersion(
+    'The two values of one field are both lists, or neither is one.',
+    'if (!isList(before) || !isList(after)) return before === after;',
+    'if (!isList(before) && !isList(after)) return before === after;',
+  ),
+  policyVersion(
+    'Words are made only of two values that differ.',
+    "return `${name} was ${after > before ? 'raised' : 'lowered'} from ${unit(before)} to ${unit(after)}`;",
+    "return `${name} was ${after >= before ? 'raised' : 'lowered'} from ${unit(before)} to ${unit(after)}`;",
   ),
 ];

@@ -112,7 +112,7 @@ await writeFile(testingPage, renderTable(await readFile(testingPage, 'utf8'), aw
 /** How many changes are to be looked at. */
 async function changeAll(): Promise<number> {
   await install(folder, '--ignore-scripts');
-  const copy = await copyOfTree((path) => /^(src|test\/(rules|support)|package\.json)/.test(path));
+  const copy = await copyOfTree((path) => /^(src|activities|workflows|test\/(rules|support)|package\.json)/.test(path));
   let open = 0;
   try {
     for (const one of chosen) open += await change(copy, one);

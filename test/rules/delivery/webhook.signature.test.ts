@@ -100,6 +100,18 @@ describe('receivers', () => {
     expect(() => new Webhook(previous).verify(sent.body, alone)).toThrow();
   });
 
+  test('a delivery says what its body is, and names the run that caused it, where one did', () => {
+    const sentBy = (runId: string | null | undefined) =>
+      deliveryHeaders({ secret }, signed, {
+        event: 'e',
+        sequence: 7,
+        requestId: 'r',
+        ...(runId === undefined ? {} : { runId }),
+      });
+    expect(sentBy('run_1')).toMatchObject({ 'Content-Type': 'application/json', 'X-Service-Run-Id': 'run_1' });
+    for (const none of [null, undefined]) expect(sentBy(none)).not.toHaveProperty('X-Service-Run-Id');
+  });
+
   // spec: delivery-header:X-Service-Delivery-Id:unique per delivery attempt
   test('a new attempt changes its own id and signature, and keeps webhook-id', () => {
     const first = deliveryHeaders(

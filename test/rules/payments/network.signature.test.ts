@@ -3,7 +3,6 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { signerOf, signerOfHead } from '../../../src/domains/payments/network/network.signature.ts';
 import { fileSignature, networkSignature } from '../../../src/sandbox/network/network-signature.ts';
-import { signed } from '../../support/payments-world.ts';
 
 const keys = { sandbox: 'a'.repeat(64), other: 'b'.repeat(64), unset: '' };
 const now = 1_760_000_000;
@@ -11,7 +10,7 @@ const bytes = (text: string) => new TextEncoder().encode(text);
 const requestLine = 'POST /network/authorizations';
 
 const sign = (key: string, rawBody: string, unixSeconds = now) =>
-  signed(key, { path: '/network/authorizations', rawBody, unixSeconds });
+  networkSignature(key, { requestLine, rawBody, unixSeconds });
 const signer = (signature: string, rawBody: string, line = requestLine) =>
   signerOf({ signature, contentDigest: undefined, requestLine: line, rawBody: bytes(rawBody) }, keys, now * 1_000)
     .adapter;

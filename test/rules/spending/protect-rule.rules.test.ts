@@ -81,7 +81,15 @@ test('a refusal names the rule, or the merchant that no rule allows', () => {
     ruleId: null,
     why: 'only merchants with an allow rule may be paid, and shop.example has none',
   });
-  expect(protectDecision([allow], { ...payment, host: null })).toMatchObject({ allowed: false });
+  expect(protectDecision([allow], { ...payment, host: null })).toMatchObject({
+    ...{
+      allowed: false,
+      why: 'only merchants with an allow rule may be paid, and a merchant that is not known has none',
+    },
+  });
+  expect(protectDecision([allow], { ...payment, merchantSlug: 'acme' })).toMatchObject({
+    why: 'only merchants with an allow rule may be paid, and shop.example, acme has none',
+  });
   expect(protectDecision([], payment)).toEqual({ allowed: true, ruleId: null });
 });
 
@@ -95,6 +103,16 @@ test('neither a subdomain nor a parent domain is covered', () => {
   expect(at('notshop.example')).toBe(true);
   expect(at('Shop.Example.:8443')).toBe(false);
 });
+
+test('an IPv6 address is covered on every port', () => {
+  const rule = { id: 'ppr_aaaaaaaa', agentId: null, type: 'deny', merchant: '[2001:db8::1]' } as const;
+  for (const host of ['[2001:DB8::1]', '[2001:db8::1]:8443'])
+    expect(
+      protectDecision([rule], { agentId: 'ag_aaaaaaaa', host, merchantId: null, merchantSlug: null }),
+    ).toMatchObject({ allowed: false, ruleId: 'ppr_aaaaaaaa' });
+});
+
+const longestHost = [63, 63, 63, 61].map((length) => 'x'.repeat(length)).join('.');
 
 test.each([
   ['shop.example', 'shop.example'],
@@ -110,6 +128,7 @@ test.each([
   ['[2001:DB8::0:1]', '[2001:db8::1]'],
   ['localhost', 'localhost'],
   ['my_shop.example', 'my_shop.example'],
+  [longestHost, longestHost],
 ])('the host %s is compared as %s', (given, host) => {
   expect(normalizedHost(given)).toBe(host);
 });
@@ -131,6 +150,10 @@ test.each([
   '-shop.example',
   '[::1',
   '::1',
+  '[1:2]',
+  '[::1]:8443',
+  'user@[::1]',
+  `${longestHost}x`,
   'x'.repeat(64),
   `${'x.'.repeat(127)}example`,
 ])('%j is no host', (text) => {
@@ -142,8 +165,15 @@ test.each([
   ['MER_AAAAAAAA', 'mer_aaaaaaaa'],
   ['acme-books', 'acme-books'],
   ['Api.Shop.Example', 'api.shop.example'],
+  ['bücher.example', 'xn--bcher-kva.example'],
+  [`MER_${'A'.repeat(62)}`, `mer_${'a'.repeat(62)}`],
 ])('%s names the merchant %s', (given, merchant) => {
   expect(normalizedMerchant(given)).toBe(merchant);
+});
+
+test('what is neither id nor slug nor host names no merchant', () => {
+  for (const text of ['https://shop.example', 'Acme Books', `ag_${'a'.repeat(62)}`])
+    expect(normalizedMerchant(text)).toBeUndefined();
 });
 
 test('a normalised host stays as it is, and no text is an exception', () => {

@@ -42,7 +42,7 @@ export function protectDecision(rules: readonly ProtectRule[], payment: Protecte
     const why = `rule ${denying.id} denies machine payments to ${denying.merchant}`;
     return { allowed: false, ruleId: denying.id, why };
   }
-  const allowing = fitting.find(({ type }) => type === 'allow');
+  const [allowing] = fitting; // None of them denies.
   if (allowing !== undefined) return { allowed: true, ruleId: allowing.id };
   if (!inReach.some(({ type }) => type === 'allow')) return { allowed: true, ruleId: null };
   const merchant = names.size === 0 ? 'a merchant that is not known' : [...names].join(', ');
@@ -62,7 +62,7 @@ function namesOf({ host, merchantId, merchantSlug }: ProtectedPayment): Readonly
 /** The merchant that a rule names: an id, a slug or a host in its normalised form; undefined for any other text. */
 export function normalizedMerchant(text: string): string | undefined {
   const lowerCase = text.toLowerCase();
-  return lowerCase.startsWith('mer_') && isId('merchant', lowerCase) ? lowerCase : normalizedHost(text);
+  return isId('merchant', lowerCase) ? lowerCase : normalizedHost(text);
 }
 
 /**

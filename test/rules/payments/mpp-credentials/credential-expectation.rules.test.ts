@@ -41,6 +41,13 @@ test('a credential without host or recipient fits no such payee', () => {
   expect(whyUnexpected({ ...credential, recipient: null }, { payee: 'merch_1' })).toContain(
     'pays shop.example, expected',
   );
+  expect(whyUnexpected({ ...credential, host: null }, { payee: 'our shop' })).toContain('expected our shop');
+});
+
+test('the right amount in another currency is not expected', () => {
+  expect(whyUnexpected(credential, { amountCents: 499, currency: 'usd' })).toBe(
+    'credential mppc_1 is for 4.99 EUR, expected 4.99 USD; nothing was consumed',
+  );
 });
 
 test('the sentence names every difference', () => {
