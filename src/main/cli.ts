@@ -36,7 +36,7 @@ const usage = `usage: bursar ledger verify
        bursar keys revoke <kid>
        bursar keys rotate-push
        bursar network messages
-       bursar network assign <kind/id> <reason> [<euros> or <card>]
+       bursar network assign <kind/id> <reason> [<euros>] [<card>]
        bursar network dismiss <kind/id> <reason>
        bursar mcp
 
@@ -51,9 +51,9 @@ keys revoke: takes a compromised key of any purpose out of the published set; no
 keys rotate-push: replaces the key that signs push messages; devices keep the former one until they subscribe again.
   Needs BURSAR_VAULT_KEY.
 network messages: lists what the card network sent and nothing has booked, because it contradicts its authorization, and
-  what it moved for a card that nobody has, which is in suspense (unknown_card).
+  what it said of a card that nobody has (unknown_card): what it moved is in suspense.
 network assign: books such a message on its authorization; what it moved in another currency needs its amount in euros.
-  What is in suspense is booked for the holder of the card (ca_…) that is named.
+  What belongs to no payment is booked for the holder of its card, or of the card (ca_…) that is named.
 network dismiss: decides that it is booked on no payment; what is in suspense is written off. Both are final, and the
   reason is kept in the audit log.
 mcp: serves MCP on standard input and output with the token BURSAR_TOKEN, at the API of BURSAR_API_URL or the running one.

@@ -16,11 +16,11 @@ type Say = (text: string) => unknown;
 type Run = (database: Database, say: Say) => Promise<number>;
 
 /** Undefined: not a command, so that the usage is shown. */
-export function networkCommand([verb, name, reason, last, ...more]: readonly string[]): Run | undefined {
+export function networkCommand([verb, name, reason, ...more]: readonly string[]): Run | undefined {
   if (verb === 'messages' && name === undefined) return listMessages;
   const message = name === undefined ? undefined : messageNamed(name);
   if (message === undefined || reason === undefined || reason.trim() === '' || reason.length > 500) return undefined;
-  if (verb === 'dismiss' && last === undefined) {
+  if (verb === 'dismiss' && more.length === 0) {
     return refusing(async (database, say) => {
       const isNew = await dismissMessage({ database })({ message, reason }, await ofCommand(database));
       say(
@@ -31,8 +31,8 @@ export function networkCommand([verb, name, reason, last, ...more]: readonly str
       return 0;
     });
   }
-  const given = last === undefined ? {} : amountOrCard(last);
-  if (verb !== 'assign' || more.length > 0 || given === undefined) return undefined;
+  const given = amountAndCard(more);
+  if (verb !== 'assign' || given === undefined) return undefined;
   return refusing(async (database, say) => {
     const assignment = { message, reason, ...given };
     const { transactionId, isNew } = await assignMessage({ database })(assignment, await ofCommand(database));
@@ -46,9 +46,15 @@ export function networkCommand([verb, name, reason, last, ...more]: readonly str
 /** As people write it: an empty one is no amount, and `Number` would make 0 of it. */
 const isAmount = /^\d{1,9}(\.\d{1,2})?$/;
 
-function amountOrCard(text: string): Pick<Assignment, 'amountCents' | 'cardId'> | undefined {
-  if (isAmount.test(text)) return { amountCents: centsFromEuros(Number(text)) };
-  return isId('card', text) ? { cardId: text } : undefined;
+/** Either, both in this order, or none. */
+function amountAndCard(texts: readonly string[]): Pick<Assignment, 'amountCents' | 'cardId'> | undefined {
+  const [amount, ...others] = isAmount.test(texts[0] ?? '') ? texts : [undefined, ...texts];
+  const [cardId, ...more] = others;
+  if (more.length > 0 || (cardId !== undefined && !isId('card', cardId))) return undefined;
+  return {
+    ...(amount !== undefined && { amountCents: centsFromEuros(Number(amount)) }),
+    ...(cardId !== undefined && { cardId }),
+  };
 }
 
 /** `clearing/clr_1`, or `sandbox/clearing/clr_1` where several networks have that id. */

@@ -76,7 +76,6 @@ export type Payment = TransactionState & {
   incrementedCents: number;
   /** By reversals, while nothing was approved; null: all of it. */
   reversedBefore: number | null;
-  largestReversedBefore: number;
   hasFinalClearing: boolean;
 };
 
@@ -252,7 +251,6 @@ export function paymentModel({ fundsCents, cards }: { fundsCents: number; cards:
   function bookReversal(payment: Payment, amountCents: number | undefined): void {
     const isNamed = payment.approvedCents === 0 && amountCents !== undefined && payment.reversedBefore !== null;
     payment.reversedBefore = isNamed ? Number(payment.reversedBefore) + amountCents : null;
-    payment.largestReversedBefore = Math.max(payment.largestReversedBefore, amountCents ?? 0);
     bookGivenBack(payment, reverse(payment, amountCents));
   }
   function bookRefund(payment: Payment | undefined, amountCents: number): void {
@@ -279,30 +277,31 @@ export function paymentModel({ fundsCents, cards }: { fundsCents: number; cards:
     ...{ status: 'pending', type: 'authorization', amountCents: 0, approvedCents: 0, heldCents: 0, clearedCents: 0 },
     ...{ reversedCents: 0, refundedCents: 0, isFinal: false, isVerification: false, isAnswered: false },
     ...{ intentId: null, meant: null, declineRule: null, holdExpiresAt: null, authorizedAt: null },
-    ...{ incrementedCents: 0, reversedBefore: 0, largestReversedBefore: 0, requestedCents: 0, hasFinalClearing: false },
+    ...{ incrementedCents: 0, reversedBefore: 0, requestedCents: 0, hasFinalClearing: false },
     authorizationId,
     card: message.card,
   });
 
   function before(message: Message, orphan: Payment | undefined): PriorMessages {
     if (orphan !== undefined) {
-      const { reversedBefore, largestReversedBefore: largest, clearedCents, isFinal, hasFinalClearing } = orphan;
+      const { reversedBefore, clearedCents, isFinal, hasFinalClearing } = orphan;
       return {
-        isReversed: reversedBefore === null || (reversedBefore > 0 && largest >= Number(message.amountCents)),
         collectedCents: cents(clearedCents),
         isFinal: isFinal || hasFinalClearing,
-        reversedCents: cents(reversedBefore ?? 0),
+        reversals: { cents: reversedBefore ?? 0, isWhole: reversedBefore === null },
         isBooked: true,
       };
     }
     const early = waiting.map((one) => one.message).filter((one) => one.about === message.id);
-    const asked = message.amountCents ?? 0;
+    const reversals = early.filter(({ kind }) => kind === 'reversal');
     const clearings = early.filter(({ kind }) => kind === 'clearing');
     return {
-      isReversed: early.some(({ kind, amountCents }) => kind === 'reversal' && (amountCents ?? asked) >= asked),
       collectedCents: add(...clearings.map(({ amountCents }) => amountCents ?? 0)),
       isFinal: clearings.some(({ isFinal }) => isFinal === true),
-      reversedCents: zero,
+      reversals: {
+        cents: reversals.reduce((sum, { amountCents = 0 }) => sum + amountCents, 0),
+        isWhole: reversals.some(({ amountCents }) => amountCents === undefined),
+      },
       isBooked: false,
     };
   }
@@ -377,9 +376,8 @@ export function paymentModel({ fundsCents, cards }: { fundsCents: number; cards:
     }
     const isUnapproved = payment.approvedCents === 0;
     const reversedCents = isUnapproved ? payment.reversedBefore : payment.reversedCents;
-    if (reversedCents === null || (isUnapproved && reversedCents > 0 && reversedCents >= payment.requestedCents))
-      return;
     const approvedCents = advised + payment.incrementedCents;
+    if (reversedCents === null || (isUnapproved && reversedCents > 0 && reversedCents >= approvedCents)) return;
     const state = { ...payment, reversedCents };
     if (advise(state, { approvedCents, availableCents: 0 }) === state) return;
     if (payment.status === 'failed') {

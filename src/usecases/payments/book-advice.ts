@@ -30,13 +30,13 @@ import {
   lockTransaction,
   reversalsOf,
 } from '../../domains/payments/transactions/transaction.queries.ts';
-import { advise, holdExpiry } from '../../domains/payments/transactions/transaction.rules.ts';
+import { advise, holdExpiry, isReversedWhole } from '../../domains/payments/transactions/transaction.rules.ts';
 import { available, held } from '../../domains/treasury/ledger/account.rules.ts';
 import { authorization as holdPostings } from '../../domains/treasury/ledger/ledger.rules.ts';
 import { lockAccounts } from '../../domains/treasury/ledger/ledger.service.ts';
 import { type Change, recordChanges } from '../../events/record.ts';
 import { second } from '../../kernel/instant.ts';
-import { add, type Cents, cents, subtract } from '../../kernel/money.ts';
+import { add, cents, subtract } from '../../kernel/money.ts';
 import { type Cause, causedBy } from '../../platform/cause.ts';
 import { recordTransition } from '../../platform/transitions.ts';
 import { type AuthorizeCardDeps, authorizeUnderLock, decideUnderLocks } from './authorize-card.ts';
@@ -108,9 +108,10 @@ async function bookOnAnswered(tx: Tx, { message, adapter, cause: own, authorizat
   await insertEvent(tx, row, { kind: 'advice', source, amountCents: message.approvedCents, isFinal: null }, own);
   // The advice is about the authorization; what was approved on top of it stays.
   const approvedCents = add(message.approvedCents, await incrementedCents(tx, row.id));
-  const reversedCents = row.approvedCents === 0 ? await reversedBefore(tx, row) : row.reversedCents;
+  const reversals = row.approvedCents === 0 ? await reversalsOf(tx, row.id) : undefined;
   // Reversed before it was held: nothing of it is left to hold.
-  if (reversedCents === undefined) return row.id;
+  if (reversals !== undefined && isReversedWhole(reversals, approvedCents)) return row.id;
+  const reversedCents = cents(reversals?.cents ?? row.reversedCents);
   const before = row.status;
   const state = { ...row, reversedCents };
   // What is missing does not depend on the money.
@@ -158,12 +159,6 @@ const increments = query((from, given: Given<{ transactionId: string }>) =>
 
 const incrementedCents = async (tx: Tx, transactionId: string): Promise<number> =>
   (await increments.first(tx, { transactionId }))?.cents ?? 0;
-
-/** What the network reversed of a payment that was declined; undefined: all of it. */
-async function reversedBefore(tx: Tx, { id, requestedCents }: TransactionRow): Promise<Cents | undefined> {
-  const { cents: reversedCents, isWhole } = await reversalsOf(tx, id);
-  return isWhole || reversedCents >= requestedCents ? undefined : cents(reversedCents);
-}
 
 function expiryOf(
   row: TransactionRow,

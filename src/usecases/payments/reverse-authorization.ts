@@ -8,6 +8,7 @@ import type { Tx } from '../../db/tx.ts';
 import type { BookingAnswer, ReversalMessage } from '../../domains/payments/network/network.contract.ts';
 import {
   claimMessage,
+  isCardKnown,
   keepMessage,
   keepMisfit,
   misfitRefusal,
@@ -31,14 +32,19 @@ export const reverseAuthorization =
   ({ database, log }: ReverseDeps) =>
   async (received: Reversal): Promise<BookingAnswer> => {
     const reversed = await database.write((tx) => reverse(tx, received));
-    if (!('misfit' in reversed)) return reversed.answer;
     const { adapter, message } = received;
     const { id: reversalId, authorizationId } = message;
-    log.error({ adapter, reversalId, authorizationId, reason: reversed.misfit }, 'a reversal is kept and not booked');
-    throw misfitRefusal(message, reversed.misfit);
+    if ('misfit' in reversed) {
+      log.error({ adapter, reversalId, authorizationId, reason: reversed.misfit }, 'a reversal is kept and not booked');
+      throw misfitRefusal(message, reversed.misfit);
+    }
+    if (reversed.isUnknownCard === true) {
+      log.error({ adapter, reversalId, authorizationId }, 'the network reversed for an unknown card');
+    }
+    return reversed.answer;
   };
 
-type Reversed = { readonly answer: BookingAnswer } | { readonly misfit: Misfit };
+type Reversed = { readonly answer: BookingAnswer; readonly isUnknownCard?: boolean } | { readonly misfit: Misfit };
 
 async function reverse(tx: Tx, received: Reversal): Promise<Reversed> {
   const { known, misfit } = await claimMessage(tx, 'reversal', received);
@@ -51,9 +57,11 @@ async function reverse(tx: Tx, received: Reversal): Promise<Reversed> {
   const found = await findByAuthorization(tx, adapter, message.authorizationId);
   if (found === null) {
     const answer = { transactionId: null };
-    // Also of a card that is not known: it may be about to be.
-    await keepMessage(tx, received, { kind: 'reversal', transactionId: null, answer, isWaiting: true });
-    return { answer };
+    const waiting = { kind: 'reversal', transactionId: null, answer, isWaiting: true } as const;
+    // Of a card that is not known as well: an operator may find out whose it is, and it may be about to be known.
+    const isUnknownCard = !(await isCardKnown(tx, message.cardRef));
+    await keepMessage(tx, received, isUnknownCard ? { ...waiting, unsettled: 'unknown_card' } : waiting);
+    return { answer, isUnknownCard };
   }
   const row = await lockPayment(tx, found.id);
   const answer = { transactionId: row.id };

@@ -1,6 +1,6 @@
 /**
  * An operator settles a message of the network that contradicts its authorization, or whose card nobody has: it is booked
- * on its payment after all, or dismissed. Once; the same again changes nothing. Booked like the message itself, so money,
+ * on its payment after all, or for the holder of a card, or dismissed. Once; the same again changes nothing. Booked like the message itself, so money,
  * intent and events follow in the same way.
  * @module
  */
@@ -28,9 +28,7 @@ import type { Cause } from '../../platform/cause.ts';
 import { cardWasUsed } from '../cards/card-was-used.ts';
 import { bookEarlyMessages } from './book-early-messages.ts';
 import { leaveSuspense } from './book-to-suspense.ts';
-import { holderOf } from './holder-of-card.ts';
-import { paymentOfSuspended } from './payment-of-suspended.ts';
-import { lockedHolder } from './refund-card-payment.ts';
+import { paymentOfUnbooked } from './payment-of-unbooked.ts';
 
 export type Assignment = {
   readonly message: MessageName;
@@ -59,10 +57,8 @@ async function assign(tx: Tx, assignment: Assignment, own: Cause): Promise<Assig
     assert(message.transactionId !== null, 'what was assigned has its transaction');
     return { transactionId: message.transactionId, isNew: false };
   }
-  if (kind === 'advice') {
-    const why = 'it says what the network approved for another card, so only the clearing will show whose money it was';
-    throw new DomainError('invalid_state', `the advice ${id} cannot be assigned: ${why}; dismiss it`);
-  }
+  const why = whyUnassignable(message);
+  if (why !== undefined) throw new DomainError('invalid_state', `the ${kind} ${id} cannot be assigned: ${why}`);
   const amountCents = centsOf(message, assignment.amountCents);
   const cause: Cause = { ...own, causeId: `${networkCauseId(adapter, kind, id)}:assigned` };
   const booked =
@@ -76,6 +72,14 @@ async function assign(tx: Tx, assignment: Assignment, own: Cause): Promise<Assig
   return { transactionId: booked.id, isNew: true };
 }
 
+/** Of what moved no money, so that nothing can be booked for anybody. */
+function whyUnassignable({ kind, unbookedReason, authorizationId }: UnsettledMessage): string | undefined {
+  if (kind === 'advice')
+    return 'it says what the network approved for another card, so only the clearing will show whose money it was; dismiss it';
+  if (kind !== 'reversal' || unbookedReason !== 'unknown_card') return undefined;
+  return `nothing is held for ${authorizationId}; assign a clearing of it, which takes this along, or dismiss it`;
+}
+
 type Booked = Pick<TransactionRow, 'id' | 'ownerId' | 'agentId'>;
 
 async function bookMisfit(
@@ -84,20 +88,29 @@ async function bookMisfit(
   { amountCents, cardId }: Pick<Assignment, 'amountCents' | 'cardId'>,
   cause: Cause,
 ): Promise<Booked> {
-  const { adapter, kind, id, authorizationId, cardRef, unbookedReason } = message;
-  if (cardId !== undefined)
-    throw new DomainError('invalid_request', `the ${kind} ${id} does not wait for a card: name none`);
+  const { adapter, kind, id, authorizationId, unbookedReason } = message;
   const found = authorizationId === null ? null : await findByAuthorization(tx, adapter, authorizationId);
-  if (found === null && authorizationId !== null) {
-    const why = `its authorization ${authorizationId} has not come`;
-    throw new DomainError('invalid_state', `the ${kind} ${id} cannot be assigned: ${why}`);
-  }
+  if (found !== null && cardId !== undefined)
+    throw new DomainError('invalid_request', `the ${kind} ${id} does not wait for a card: name none`);
   if (unbookedReason === 'other_currency') await assertSameCard(tx, message);
   if (found !== null) return book(tx, message, { of: await lockPayment(tx, found.id), amountCents }, cause);
-  const holder = await holderOf.first(tx, { cardRef });
-  if (holder === null)
-    throw new DomainError('invalid_state', `the refund ${id} cannot be assigned: its card is not known`);
-  return book(tx, message, { of: await lockedHolder(tx, holder), amountCents }, cause);
+  if (kind !== 'reversal') return bookWithoutPayment(tx, message, { amountCents, cardId }, cause);
+  const why = `no payment of its authorization ${authorizationId} is known, so there is nothing to give back`;
+  throw new DomainError('invalid_state', `the ${kind} ${id} cannot be assigned: ${why}`);
+}
+
+/** For the holder of its card, or of the card that is named where nobody has that one. */
+async function bookWithoutPayment(
+  tx: Tx,
+  message: UnsettledMessage,
+  { amountCents, cardId }: Pick<Assignment, 'amountCents' | 'cardId'>,
+  cause: Cause,
+): Promise<Booked> {
+  const { adapter, cardRef } = message;
+  const { of, early } = await paymentOfUnbooked(tx, message, cardId, cause);
+  const booked = await book(tx, message, { of, amountCents }, cause);
+  await bookEarlyMessages(tx, { adapter, cause, cardRef, early, transactionId: booked.id });
+  return booked;
 }
 
 async function bookFromSuspense(
@@ -106,12 +119,9 @@ async function bookFromSuspense(
   cardId: string | undefined,
   cause: Cause,
 ): Promise<Booked> {
-  const { adapter, cardRef } = message;
-  const { of, early } = await paymentOfSuspended(tx, message, cardId, cause);
-  const { amountCents } = suspendedOf(message);
-  const booked = await book(tx, message, { of, amountCents }, cause);
-  await bookEarlyMessages(tx, { adapter, cause, cardRef, early, transactionId: booked.id });
-  await leaveSuspense(tx, suspendedOf(message), 'assigned', cause);
+  const suspended = suspendedOf(message);
+  const booked = await bookWithoutPayment(tx, message, { amountCents: suspended.amountCents, cardId }, cause);
+  await leaveSuspense(tx, suspended, 'assigned', cause);
   return booked;
 }
 
@@ -189,7 +199,7 @@ export const dismissMessage =
       if (settledAs === 'dismissed') return false;
       const row = authorizationId === null ? null : await findByAuthorization(tx, adapter, authorizationId);
       await settleMessage(tx, message, { as: 'dismissed', reason, transactionId: null }, own);
-      const isSuspended = unbookedReason === 'unknown_card' && kind !== 'advice';
+      const isSuspended = unbookedReason === 'unknown_card' && (kind === 'clearing' || kind === 'refund');
       if (isSuspended) await leaveSuspense(tx, suspendedOf(message), 'dismissed', own);
       const writtenOff = isSuspended ? { writtenOffCents: suspendedOf(message).amountCents } : {};
       const details = { kind, networkId: id, misfit: unbookedReason, ...writtenOff, reason };

@@ -86,6 +86,8 @@ test.each([
   ['after it was booked', 'parts that leave nothing', [700, 500], 'approved', 0],
   ['at once', 'as much as is asked', [1_250], 'declined', 0],
   ['after it was booked', 'as much as is asked', [1_250], 'declined', 0],
+  ['at once', 'two parts that are all', [700, 550], 'declined', 0],
+  ['after it was booked', 'two parts that are all', [700, 550], 'declined', 0],
   ['at once', 'a part, and then all', [300, undefined], 'declined', 0],
   ['after it was booked', 'a part, and then all', [300, undefined], 'declined', 0],
 ])(
@@ -121,6 +123,21 @@ test('a part is reversed of a declined charge that was collected: an advice hold
   expect(await balancesOf(world, payer)).toEqual({ available: 3_950, held: 750, receivable: 0 });
   expect(await transactionOf(authorizationId)).toMatchObject({ approved: 1_250, reversed: 200, cleared: 300 });
 });
+
+test.each(['at once', 'after it was booked'])(
+  'the network approved it alone, told %s: held is what is still to come',
+  async (when) => {
+    const payer = await aPayer(world, { fundsCents: 5_000 });
+    const message = network.authorizationOf(payer);
+    const authorizationId = message.id;
+    await network.clear(payer, { authorizationId, amountCents: 300, final: false });
+    if (when !== 'at once') await expireIn(world, inDays(1.1));
+    await network.reverse(payer, { authorizationId, amountCents: 150 });
+    await network.reverse(payer, { authorizationId, amountCents: 50 });
+    await network.advise(message);
+    expect(await balancesOf(world, payer)).toEqual({ available: 3_950, held: 750, receivable: 0 });
+  },
+);
 
 const cents = fc.integer({ min: 1, max: 2_000 });
 const story = fc.record({

@@ -60,6 +60,12 @@ const eventsOf = async (transactionId: string) =>
     ])
   ).map(({ kind }) => kind);
 
+/** A statement of a migration, run again. */
+async function migrated(file: string, statement: RegExp): Promise<void> {
+  const text = await readFile(new URL(`../../../src/db/migrations/${file}`, import.meta.url), 'utf8');
+  await world.sql(statement.exec(text)?.[0] ?? 'the migration has no such statement');
+}
+
 /** A clearing of 7.00 from a card that nobody has, and the payer whose card an operator will find it to be. */
 async function suspended(over: Record<string, unknown> = {}) {
   const payer = await aPayer(world, { fundsCents: 5_000 });
@@ -120,8 +126,11 @@ test('the authorization that comes after an assignment is declined like any of t
 
 test('a reversal that waits for the payment is booked with it, and ends it', async () => {
   const { payer, strange, clearing, name } = await suspended({ final: false, amountCents: 1_250 });
-  await network.reverse(strange, { authorizationId: clearing.authorizationId });
+  const reversal = { id: `rev_${randomUUID()}`, authorizationId: clearing.authorizationId };
+  await network.reverse(strange, reversal);
+  expect((await bursar('messages')).said).toContain(reversal.id);
   const { said } = await bursar('assign', name, 'found', payer.cardId);
+  expect((await bursar('messages')).said).not.toContain(reversal.id);
   const [, transactionId = ''] = /on (tx_\w+)/.exec(said) ?? [];
   expect(await eventsOf(transactionId)).toEqual(['clearing', 'reversal']);
   const [row] = await world.sql('select status, held_cents::int as held from transactions where id = $1', [
@@ -178,6 +187,44 @@ test('an advice of such a card moved nothing: it is listed, and can only be dism
   expect(await bursar('assign', `advice/${id}`, 'x', payer.cardId)).toMatchObject({ code: 1 });
   expect((await bursar('dismiss', `advice/${id}`, 'the card was never ours')).code).toBe(0);
   expect(await operatorsBook(id)).toEqual({});
+});
+
+test('a reversal of such a card is listed until it is dismissed: then no payment gets it any more', async () => {
+  const { payer, strange, clearing, name } = await suspended({ final: false });
+  const { authorizationId } = clearing;
+  const id = `rev_${randomUUID()}`;
+  const first = await network.reverse(strange, { id, authorizationId });
+  expect(first).toEqual({ status: 200, body: { transactionId: null } });
+  expect((await bursar('messages')).said).toContain(
+    `sandbox/reversal/${id}: unknown_card, all that is left, card ${strange.cardRef}, of ${authorizationId}`,
+  );
+  expect(await differencesOf(world)).toEqual([]);
+  expect((await bursar('assign', `reversal/${id}`, 'found', payer.cardId)).said).toBe(
+    `the reversal ${id} cannot be assigned: nothing is held for ${authorizationId}; assign a clearing of it, which takes this along, or dismiss it\n`,
+  );
+  expect((await bursar('dismiss', `reversal/${id}`, 'the card was never ours')).code).toBe(0);
+  expect((await bursar('messages')).said).not.toContain(id);
+  expect(await network.reverse(strange, { id, authorizationId })).toEqual(first);
+  const { said } = await bursar('assign', name, 'found', payer.cardId);
+  const [, transactionId = ''] = /on (tx_\w+)/.exec(said) ?? [];
+  expect(await eventsOf(transactionId)).toEqual(['clearing']);
+});
+
+test('a reversal of a card that becomes known waits for its authorization alone, as it did before', async () => {
+  const payer = await aPayer(world, { fundsCents: 5_000 });
+  const message = network.authorizationOf(payer);
+  await world.sql(`update cards set card_ref = card_ref || '_soon' where id = $1`, [payer.cardId]);
+  const id = `rev_${randomUUID()}`;
+  await network.reverse(payer, { id, authorizationId: message.id });
+  // As an earlier version left it.
+  await world.sql('update network_messages set unbooked_reason = null where id = $1', [id]);
+  await migrated('1099-reversals-of-nobody.sql', /^update network_messages m set[^;]+;/m);
+  expect((await bursar('messages')).said).toContain(id);
+  await world.sql('update cards set card_ref = $2 where id = $1', [payer.cardId, payer.cardRef]);
+  const { body } = await network.send<Authorized>('authorizations', message);
+  expect([body.decision, body.rule]).toEqual(['declined', 'reversed_before']);
+  expect((await bursar('messages')).said).not.toContain(id);
+  expect(await balancesOf(world, payer)).toEqual({ available: 5_000, held: 0, receivable: 0 });
 });
 
 test('a clearing of 0 has moved nothing, and waits for nobody', async () => {
@@ -240,11 +287,7 @@ test('what came before there was a list is found by its journal, and settled lik
   const ids = [clearing.id, refundId];
   // As an earlier version left them.
   await world.sql('update network_messages set unbooked_reason = null, body = null where id = any ($1)', [ids]);
-  const migration = await readFile(
-    new URL('../../../src/db/migrations/1098-cards-of-nobody.sql', import.meta.url),
-    'utf8',
-  );
-  await world.sql(/^update network_messages m set[^;]+;/m.exec(migration)?.[0] ?? '');
+  await migrated('1098-cards-of-nobody.sql', /^update network_messages m set[^;]+;/m);
   expect((await bursar('messages')).said).toContain(`refund/${refundId}: unknown_card, 3.00 EUR`);
   expect((await bursar('assign', name, 'found', payer.cardId)).code).toBe(0);
   expect((await bursar('assign', `refund/${refundId}`, 'found', payer.cardId)).code).toBe(0);

@@ -144,8 +144,12 @@ test('what cannot be assigned says why: an advice, one without its authorization
   const other = { ...network.authorizationOf(payer), id: authorizationId, cardRef: 'cr_other' };
   expect((await network.advise(other, { id: advice })).status).toBe(409);
   expect((await bursar('assign', `advice/${advice}`, 'why not')).said).toContain('dismiss it');
-  const { id } = await strangeClearing(payer, 'auth_nobody', { currency: 'USD', cardRef: payer.cardRef });
-  expect((await bursar('assign', `clearing/${id}`, 'the rate', '10')).said).toContain('auth_nobody has not come');
+  const id = `rev_${randomUUID()}`;
+  const reversal = { id, authorizationId: 'auth_nobody', currency: 'USD' };
+  expect((await network.reverse(payer, reversal)).status).toBe(409);
+  expect((await bursar('assign', `reversal/${id}`, 'the rate')).said).toContain(
+    'no payment of its authorization auth_nobody',
+  );
   const { id: foreign, body } = await strangeClearing(payer, authorizationId, { currency: 'USD' });
   expect(await bursar('assign', `clearing/${foreign}`, 'the rate', '10')).toEqual({
     code: 1,
@@ -154,12 +158,60 @@ test('what cannot be assigned says why: an advice, one without its authorization
   expect(await balancesOf(world, payer)).toEqual({ available: 3_750, held: 1_250, receivable: 0 });
   expect(await bursar('assign', 'clearing/clr_none', 'x')).toMatchObject({ code: 1 });
   for (const wrong of [
-    ['assign', `clearing/${id}`],
+    ['assign', `reversal/${id}`],
     ['assign', 'clr', 'x'],
-    ['dismiss', `clearing/${id}`, ' '],
+    ['dismiss', `reversal/${id}`, ' '],
+    ['dismiss', `reversal/${id}`, 'x', '10'],
+    ['assign', `reversal/${id}`, 'x', payer.cardId, '10'],
   ]) {
     expect(await bursar(...wrong)).toMatchObject({ code: 2, said: expect.stringContaining('usage:') });
   }
-  for (const name of [`advice/${advice}`, `clearing/${id}`, `clearing/${foreign}`])
+  for (const name of [`advice/${advice}`, `reversal/${id}`, `clearing/${foreign}`])
     expect((await bursar('dismiss', name, 'x')).code).toBe(0);
+});
+
+test('collected in another currency without an authorization: booked like a force post, which the authorization finds', async () => {
+  const payer = await aPayer(world, { fundsCents: 5_000 });
+  const message = network.authorizationOf(payer);
+  const { id } = await strangeClearing(payer, message.id, { currency: 'USD', cardRef: payer.cardRef, final: false });
+  const { code, said } = await bursar('assign', `clearing/${id}`, 'the rate', '3.00');
+  expect([code, said]).toEqual([0, expect.stringMatching(/^booked clearing\/\S+ on tx_/)]);
+  const { body } = await network.send<{ decision: string; transactionId: string }>('authorizations', message);
+  expect(body.decision).toBe('approved');
+  expect(said).toContain(body.transactionId);
+  expect(await balancesOf(world, payer)).toEqual({ available: 3_750, held: 950, receivable: 0 });
+});
+
+test('in another currency, of a card that nobody has: amount and card are named, and what follows finds the payment', async () => {
+  const payer = await aPayer(world, { fundsCents: 5_000 });
+  const strange: Payer = { ...payer, cardRef: `cr_${randomUUID()}` };
+  const authorizationId = `auth_${randomUUID()}`;
+  const { id } = await strangeClearing(strange, authorizationId, { currency: 'USD', cardRef: strange.cardRef });
+  const name = `clearing/${id}`;
+  expect((await bursar('messages')).said).toContain(`${name}: other_currency, 12.50 USD, card ${strange.cardRef}`);
+  const refused = async (...given: string[]) => (await bursar('assign', name, 'the rate', ...given)).said;
+  expect(await refused(payer.cardId)).toBe(`the clearing ${id} is in USD: name its amount in euros\n`);
+  expect(await refused('11.00')).toBe(`the clearing ${id} is of ${strange.cardRef}, which is not known: name a card\n`);
+  expect(await refused('11.00', 'ca_nobodyscard')).toBe('no card ca_nobodyscard\n');
+  expect(await balancesOf(world, payer)).toEqual({ available: 5_000, held: 0, receivable: 0 });
+  const answers = await Promise.all([1, 2].map(() => bursar('assign', name, 'the rate', '11.00', payer.cardId)));
+  expect(answers.map(({ code }) => code)).toEqual([0, 0]);
+  expect(await balancesOf(world, payer)).toEqual({ available: 3_900, held: 0, receivable: 0 });
+  // What follows in euros is booked on the same payment.
+  expect((await network.refund(strange, { authorizationId, amountCents: 100 })).status).toBe(200);
+  expect(await balancesOf(world, payer)).toEqual({ available: 4_000, held: 0, receivable: 0 });
+  const refundId = `ref_${randomUUID()}`;
+  expect((await network.refund(strange, { id: refundId, amountCents: 900, currency: 'GBP' })).status).toBe(409);
+  expect((await bursar('assign', `refund/${refundId}`, 'the rate', '10.40', payer.cardId)).code).toBe(0);
+  expect(await balancesOf(world, payer)).toEqual({ available: 5_040, held: 0, receivable: 0 });
+});
+
+test('of another card than an authorization of a card that nobody has: the holder of the named card pays', async () => {
+  const payer = await aPayer(world, { fundsCents: 5_000 });
+  const message = network.authorizationOf({ ...payer, cardRef: `cr_${randomUUID()}` });
+  expect((await network.send('authorizations', message)).body).toMatchObject({ decision: 'declined' });
+  const { id } = await strangeClearing(payer, message.id, { amountCents: 700 });
+  expect((await bursar('assign', `clearing/${id}`, 'found')).said).toContain('name a card');
+  expect((await bursar('assign', `clearing/${id}`, 'found', payer.cardId)).code).toBe(0);
+  expect(await balancesOf(world, payer)).toEqual({ available: 4_300, held: 0, receivable: 0 });
 });

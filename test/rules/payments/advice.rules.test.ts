@@ -51,7 +51,9 @@ test('booked messages have reduced the hold, and a final clearing or a reversal 
   expect(held({ isBooked: false })).toBe(1_200);
   expect(held({ isBooked: true })).toBe(900);
   expect(held({ isBooked: true, isFinal: true })).toBe(0);
-  expect(held({ isBooked: true, isReversed: true })).toBe(0);
+  expect(held({ isBooked: true, reversals: { cents: 0, isWhole: true } })).toBe(0);
+  expect(held({ isBooked: true, reversals: { cents: 200, isWhole: false } })).toBe(700);
+  expect(held({ isBooked: false, reversals: { cents: 200, isWhole: false } })).toBe(1_200);
   expect(held({ isBooked: false, isFinal: true })).toBe(1_200);
   expect(held({ isBooked: true, collectedCents: cents(1_300) })).toBe(0);
 });

@@ -247,13 +247,15 @@ describe('intents', () => {
   });
 });
 
+const whole = { cents: 0, isWhole: true };
+
 describe('messages before the authorization', () => {
   const collected = (amountCents: number, over: Partial<PriorMessages> = {}): { before: PriorMessages } => ({
     before: { ...noPriorMessages, collectedCents: toCents(amountCents), ...over },
   });
 
   test('reversed: declined, and nothing is held', () => {
-    const decision = decideAuthorization(factsOf(collected(400, { isReversed: true })));
+    const decision = decideAuthorization(factsOf(collected(400, { reversals: whole })));
     expect(decision).toMatchObject({ outcome: 'declined', holdCents: 0, rule: 'reversed_before' });
   });
 
@@ -341,7 +343,7 @@ describe('the sentence of a decision', () => {
     [
       'reversed_before',
       'the network reversed 10.00 before it asked for them',
-      factsOf({ before: { ...noPriorMessages, isReversed: true } }),
+      factsOf({ before: { ...noPriorMessages, reversals: whole } }),
     ],
     [
       'cleared_before',
@@ -480,7 +482,7 @@ test('a simulation that names the intent of the charge is approved', () => {
 });
 
 test('a charge that was reversed, or declined on request, keeps its intent', () => {
-  const before = { ...noPriorMessages, isReversed: true };
+  const before = { ...noPriorMessages, reversals: whole };
   const simulation = { intentId: null, wanted: 'decline' as const };
   for (const facts of [{ before }, { simulation }]) {
     const decision = decideAuthorization(factsOf({ ...facts, candidates: [candidate()] }));
@@ -497,7 +499,7 @@ test('what was collected and is not booked yet is taken from the hold, which is 
     [150, 450],
     [700, 0],
   ] as const) {
-    const facts = factsOf({ before: { ...booked, reversedCents: toCents(reversed) } });
+    const facts = factsOf({ before: { ...booked, reversals: { cents: reversed, isWhole: false } } });
     expect(decideAuthorization(facts)).toMatchObject({ outcome: 'approved', approvedCents: 1_000, holdCents });
   }
 });

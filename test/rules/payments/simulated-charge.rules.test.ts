@@ -30,10 +30,9 @@ const charges: fc.Arbitrary<DecisionFacts> = fc.record({
   availableCents: fc.integer({ min: 0, max: 50_000 }),
   partialSupported: fc.boolean(),
   before: fc.record({
-    isReversed: fc.boolean(),
     collectedCents: fc.integer({ min: 0, max: 5_000 }).map(cents),
     isFinal: fc.boolean(),
-    reversedCents: fc.integer({ min: 0, max: 2_000 }).map(cents),
+    reversals: fc.record({ cents: fc.integer({ min: 0, max: 2_000 }), isWhole: fc.boolean() }),
     isBooked: fc.boolean(),
   }),
 });

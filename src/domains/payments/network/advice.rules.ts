@@ -3,8 +3,8 @@
  * rules no longer decide; they say which intent is paid and what they would have refused. Pure.
  * @module
  */
-import { type Cents, cents, inWords, least, zero } from '../../../kernel/money.ts';
-import type { Decision, DecisionFacts } from './authorization.rules.ts';
+import { cents, inWords, least } from '../../../kernel/money.ts';
+import { type Decision, type DecisionFacts, outstandingOf } from './authorization.rules.ts';
 
 export const standInRule = 'stand_in';
 
@@ -23,13 +23,7 @@ export function adviseDecision(decision: Decision, facts: DecisionFacts, approve
     reason,
     outcome: approvedCents < facts.spending.request.amountCents ? 'partial' : 'approved',
     approvedCents: cents(approvedCents),
-    holdCents: least(outstanding(facts, approvedCents), facts.availableCents),
+    holdCents: least(outstandingOf(approvedCents, facts.before), facts.availableCents),
     needsPerson: false,
   };
-}
-
-/** Messages that are not booked yet will change the hold; booked ones have reduced it, and a reversal ended it. */
-function outstanding({ before }: DecisionFacts, approvedCents: number): Cents {
-  if (!before.isBooked) return cents(approvedCents);
-  return before.isFinal || before.isReversed ? zero : cents(Math.max(0, approvedCents - before.collectedCents));
 }

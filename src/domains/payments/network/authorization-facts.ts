@@ -9,7 +9,7 @@ import { centsValue } from '../../../db/row-values.ts';
 import { rowsOf } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
 import { DomainError } from '../../../kernel/errors.ts';
-import { add, cents, zero } from '../../../kernel/money.ts';
+import { add, cents } from '../../../kernel/money.ts';
 import { IntentSchema, IntentWindowSchema } from '../../spending/intents/index.ts';
 import { matchableIntent, whyKeptForPayment } from '../../spending/intents/matchable-intent.rules.ts';
 import type { TakenWindow } from '../../spending/intents/windows/recurrence.rules.ts';
@@ -24,9 +24,15 @@ import {
 import { MppCredentialSchema } from '../mpp-credentials/mpp-credential.entity.ts';
 import { type SimulationFacts, simulationFactsOf } from '../simulations/simulation.queries.ts';
 import { TransactionSchema } from '../transactions/transaction.entity.ts';
-import { type Reversals, reversalsOf } from '../transactions/transaction.queries.ts';
+import { reversalsOf } from '../transactions/transaction.queries.ts';
+import { noReversals, type Reversals } from '../transactions/transaction.rules.ts';
 import type { Candidate, DecisionFacts, PriorMessages, TokenFacts } from './authorization.rules.ts';
-import { type AuthorizationMessage, authorizationAnswer, clearingMessage } from './network.contract.ts';
+import {
+  type AuthorizationMessage,
+  authorizationAnswer,
+  clearingMessage,
+  reversalMessage,
+} from './network.contract.ts';
 
 export const knownAnswer = z.object({ requestHash: z.string(), answer: authorizationAnswer.strip() });
 export type Known = z.output<typeof knownAnswer>;
@@ -275,40 +281,38 @@ export function decisionFactsOf(
     simulation: facts.simulation,
     availableCents: facts.availableCents,
     partialSupported: message.partialSupported,
-    before: priorMessagesOf(facts, message),
+    before: priorMessagesOf(facts, message.cardRef),
   };
 }
 
-type AuthorizationRequest = { readonly amountCents: number; readonly cardRef: string };
-
 /** The clearings and reversals of this card that came before their authorization. */
 export function priorMessagesOf(
-  { early, orphan, reversals }: AuthorizationFacts,
-  { amountCents, cardRef }: AuthorizationRequest,
+  { early, orphan, reversals }: Pick<AuthorizationFacts, 'early' | 'orphan' | 'reversals'>,
+  cardRef: string,
 ): PriorMessages {
   if (orphan !== null) {
     const { clearedCents, isFinal } = orphan;
     return {
-      isReversed: reversals !== undefined && (reversals.isWhole || reversals.largestCents >= amountCents),
       collectedCents: cents(clearedCents),
       isFinal,
-      reversedCents: cents(reversals?.cents ?? 0),
+      reversals: reversals ?? noReversals,
       isBooked: true,
     };
   }
   const ofCard = early.filter((message) => message.cardRef === cardRef);
   const clearings = ofCard.filter(({ kind }) => kind === 'clearing').map(({ body }) => clearingMessage.parse(body));
   return {
-    isReversed: ofCard.some(({ kind, body }) => kind === 'reversal' && takesAll(body, amountCents)),
     collectedCents: add(...clearings.map((clearing) => clearing.amountCents)),
     isFinal: clearings.some((clearing) => clearing.final),
-    reversedCents: zero,
+    reversals: namedBy(ofCard.filter(({ kind }) => kind === 'reversal')),
     isBooked: false,
   };
 }
 
-const takesAll = ({ amountCents }: EarlyMessage['body'], requestedCents: number): boolean =>
-  typeof amountCents !== 'number' || amountCents >= requestedCents;
+function namedBy(waiting: readonly EarlyMessage[]): Reversals {
+  const amounts = waiting.map(({ body }) => reversalMessage.parse(body).amountCents);
+  return { cents: add(...amounts.map((amountCents) => amountCents ?? 0)), isWhole: amounts.includes(undefined) };
+}
 
 /** It pays for nothing, and nothing is written to its record. */
 export const isTokenSpent = ({ token }: AuthorizationFacts): boolean =>

@@ -133,7 +133,7 @@ function decisionRow(
   transaction: TransactionFields,
 ) {
   const { card, agent, policy, counters, availableCents } = facts;
-  const { collectedCents } = priorMessagesOf(facts, message);
+  const { collectedCents } = priorMessagesOf(facts, message.cardRef);
   return {
     transaction_id: transaction.id,
     owner_id: card.ownerId,

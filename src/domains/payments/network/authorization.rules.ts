@@ -19,6 +19,7 @@ import {
   type SpendingFacts,
   type TraceEntry,
 } from '../../spending/policies/policy.rules.ts';
+import { isReversedWhole, noReversals, type Reversals } from '../transactions/transaction.rules.ts';
 
 export type Candidate = MatchableIntent & {
   readonly id: string;
@@ -62,22 +63,18 @@ export type DecisionFacts = {
 
 /** The messages about an authorization that came before it. */
 export type PriorMessages = {
-  /** The whole amount was reversed. */
-  readonly isReversed: boolean;
   /** The collected amount, 0 without a clearing. It stays booked, whatever the decision is. */
   readonly collectedCents: Cents;
   /** The final clearing has come, so nothing is held any more. */
   readonly isFinal: boolean;
-  /** Parts that were reversed already; those that are not booked yet give back from the hold. */
-  readonly reversedCents: Cents;
-  /** The collected amount was already taken from the available money; otherwise it is booked with the decision. */
+  readonly reversals: Reversals;
+  /** Both were booked already, the collected amount from the available money; otherwise they are booked with the decision. */
   readonly isBooked: boolean;
 };
 export const noPriorMessages: PriorMessages = {
-  isReversed: false,
   collectedCents: zero,
   isFinal: false,
-  reversedCents: zero,
+  reversals: noReversals,
   isBooked: false,
 };
 
@@ -122,7 +119,7 @@ export function decideAuthorization(facts: DecisionFacts): Decision {
   const { before, spending } = facts;
   const { request } = spending;
   const found = findIntent(facts);
-  if (before.isReversed) {
+  if (isReversedWhole(before.reversals, request.amountCents)) {
     const reason = `the network reversed ${inWords(request.amountCents)} before it asked for them`;
     return declined({ rule: 'reversed_before', reason, trace: [] }, { ...found, mismatch: undefined });
   }
@@ -174,9 +171,16 @@ function collected(
 }
 
 /** Clearings and reversals that are not booked yet will be taken from the hold; booked ones reduce it. */
-function holdOf({ holdCents }: Decision, { collectedCents, reversedCents, isFinal, isBooked }: PriorMessages): Cents {
-  if (!isBooked) return holdCents;
-  return isFinal ? zero : cents(Math.max(0, holdCents - collectedCents - reversedCents));
+const holdOf = ({ holdCents }: Decision, before: PriorMessages): Cents => outstandingOf(holdCents, before);
+
+/** What is still to come of an amount that was approved, and so is held for it. */
+export function outstandingOf(
+  approvedCents: number,
+  { collectedCents, reversals, isFinal, isBooked }: PriorMessages,
+): Cents {
+  if (!isBooked) return cents(approvedCents);
+  if (isFinal || isReversedWhole(reversals, approvedCents)) return zero;
+  return cents(Math.max(0, approvedCents - collectedCents - reversals.cents));
 }
 
 type Allowed = { readonly candidate: Candidate; readonly decision: SpendingDecision };

@@ -178,11 +178,11 @@ const withoutToken = (name: string, value: unknown): unknown => (name === 'token
 
 type Waiting = { readonly adapter: string; readonly id: string; readonly kind: MessageKind };
 
-/** It has been booked: nothing waits any more, and its body is not needed. */
+/** It has been booked: nothing waits any more, nor for an operator, and its body is not needed. */
 export async function messageBooked(tx: Tx, { adapter, id, kind }: Waiting, transactionId: string): Promise<void> {
   await runSql(
     tx,
-    `update network_messages set is_waiting = false, body = null, transaction_id = $4
+    `update network_messages set is_waiting = false, body = null, unbooked_reason = null, transaction_id = $4
      where adapter = $1 and id = $2 and kind = $3`,
     [adapter, id, kind, transactionId],
   );

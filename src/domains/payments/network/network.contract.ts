@@ -225,7 +225,7 @@ export const networkArea = defineArea({
       refusals: ['conflict'],
       summary: 'The network gives back a part of the hold, or all of it',
       description:
-        'Never refused; money that is no longer held is not given back again. A reversal that comes before its authorization waits for it: of the whole amount, or without an amount, it declines the authorization (`reversed_before`); of a part, it gives that part back once the authorization is decided. A network that declined an authorization because no answer came in time sends one without an amount: what was held is given back, and the intent is open again. 409: a `cardRef` that is not the authorization’s, or a `currency` that is not EUR; the message is stored and not booked until an operator assigns it.',
+        'Never refused; money that is no longer held is not given back again. A reversal that comes before its authorization waits for it: without an amount, or where those that came add up to the whole amount, it declines the authorization (`reversed_before`); of a part, it gives that part back once the authorization is decided. A network that declined an authorization because no answer came in time sends one without an amount: what was held is given back, and the intent is open again. 409: a `cardRef` that is not the authorization’s, or a `currency` that is not EUR; the message is stored and not booked until an operator assigns it.',
       body: reversalMessage,
       success: { status: 200, body: bookingAnswer },
       fires: [

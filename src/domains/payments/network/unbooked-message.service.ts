@@ -90,7 +90,8 @@ export async function settleMessage(
 ): Promise<void> {
   await runSql(
     tx,
-    `update network_messages set settled_as = $4, settled_reason = $5, settled_at = $6, transaction_id = $7::text,
+    `update network_messages set settled_as = $4, settled_reason = $5, settled_at = $6, is_waiting = false,
+       transaction_id = $7::text,
        answer = case when $7::text is null then answer else jsonb_build_object('transactionId', $7::text) end
      where adapter = $1 and kind = $2 and id = $3 and settled_as is null`,
     [adapter, kind, id, as, reason, at, transactionId],

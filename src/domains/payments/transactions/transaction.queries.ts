@@ -11,7 +11,7 @@ import { zero } from '../../../kernel/money.ts';
 import type { Page, PageQuery } from '../../../kernel/page.ts';
 import { planLimits } from '../../parties/index.ts';
 import { TransactionRow } from './transaction.entity.ts';
-import type { TransactionStatus } from './transaction.rules.ts';
+import { noReversals, type Reversals, type TransactionStatus } from './transaction.rules.ts';
 import { type PublishedFields, publishedFields } from './transaction.wire.ts';
 
 export type PublishedTransaction = PublishedFields & { readonly events: string };
@@ -60,18 +60,15 @@ const reversals = query((from, given: Given<{ transactionId: string }>) =>
   from
     .selectFrom('transaction_events')
     .select(sql<number>`coalesce(sum(amount_cents), 0)::float8`.as('cents'))
-    .select(sql<number>`coalesce(max(amount_cents), 0)::float8`.as('largestCents'))
     // Without an amount, or from before amounts of payments that were not approved were kept.
     .select(sql<boolean>`coalesce(bool_or(amount_cents = 0), false)`.as('isWhole'))
     .where('transactionId', '=', given('transactionId'))
     .where('kind', '=', sql.lit('reversal')),
 );
 
-/** What the network reversed of a payment that was not approved here, as the reversals named it. `isWhole`: all of it. */
-export type Reversals = { readonly cents: number; readonly largestCents: number; readonly isWhole: boolean };
-
+/** What the network reversed of a payment that was not approved here, as the reversals named it. */
 export async function reversalsOf(tx: Tx, transactionId: string): Promise<Reversals> {
-  return (await reversals.first(tx, { transactionId })) ?? { cents: 0, largestCents: 0, isWhole: false };
+  return (await reversals.first(tx, { transactionId })) ?? noReversals;
 }
 
 /** The transaction that pays, or has paid, for an intent; the newest when there are several. */

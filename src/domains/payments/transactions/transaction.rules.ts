@@ -72,6 +72,17 @@ export function clear(
   };
 }
 
+/** What the network's reversals name; `isWhole`: one of them named no amount, and so meant all that is left. */
+export type Reversals = { readonly cents: number; readonly isWhole: boolean };
+export const noReversals: Reversals = { cents: 0, isWhole: false };
+
+/**
+ * Nothing of this amount is to come any more. Parts add up, because each says what the network does not collect of the
+ * amount: several parts are one reversal of their sum, before the amount is approved as afterwards.
+ */
+export const isReversedWhole = ({ cents: reversedCents, isWhole }: Reversals, amountCents: number): boolean =>
+  isWhole || (reversedCents > 0 && reversedCents >= amountCents);
+
 /** `requestedCents`: 0 or absent while the authorization has not come. */
 type Reversible = TransactionState & { readonly requestedCents?: number };
 
@@ -84,9 +95,11 @@ type Reversible = TransactionState & { readonly requestedCents?: number };
 export function reverse(state: Reversible, amountCents: number | undefined): TransactionChange {
   if (state.status !== 'pending') return { ...nothingGiven(), next: state };
   const { approvedCents, requestedCents = 0 } = state;
-  const isWhole = amountCents === undefined || (requestedCents > 0 && amountCents >= requestedCents);
-  if (approvedCents === 0 && !isWhole) {
-    return { ...nothingGiven(), next: { ...state, reversedCents: add(state.reversedCents, amountCents) } };
+  if (approvedCents === 0) {
+    const reversals = { cents: add(state.reversedCents, amountCents ?? 0), isWhole: amountCents === undefined };
+    const next = { ...state, reversedCents: reversals.cents };
+    const isWhole = requestedCents > 0 ? isReversedWhole(reversals, requestedCents) : reversals.isWhole;
+    return isWhole ? end(next) : { ...nothingGiven(), next };
   }
   const isPart = amountCents !== undefined && amountCents < state.approvedCents;
   const toComeCents = isPart ? state.approvedCents - state.clearedCents - state.reversedCents - amountCents : 0;

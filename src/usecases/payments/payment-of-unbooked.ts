@@ -1,5 +1,5 @@
 /**
- * Whose money a message in suspense moves, which named a card that nobody has: the payment of its authorization where
+ * Whose money a message moves that an operator assigns and that belongs to no payment yet: the payment of its authorization where
  * there is one by now, or the holder of the card that the operator names. For a clearing, a payment is opened.
  * @module
  */
@@ -19,17 +19,17 @@ import { openForcePost } from './open-force-post.ts';
 import { lockedHolder } from './refund-card-payment.ts';
 
 /** `early`: messages that waited for the payment, and are booked after this one. */
-export type PaymentOfSuspended = {
+export type PaymentOfUnbooked = {
   readonly of: TransactionRow | CardHolder;
   readonly early: readonly EarlyMessage[];
 };
 
-export async function paymentOfSuspended(
+export async function paymentOfUnbooked(
   tx: Tx,
   message: UnsettledMessage,
   cardId: string | undefined,
   cause: Cause,
-): Promise<PaymentOfSuspended> {
+): Promise<PaymentOfUnbooked> {
   const { adapter, kind, authorizationId, cardRef, body } = message;
   const found = authorizationId === null ? null : await findByAuthorization(tx, adapter, authorizationId);
   if (found !== null) {
