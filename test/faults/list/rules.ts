@@ -113,8 +113,8 @@ export const rulesFaults: readonly Fault[] = [
         harm: 'a person is asked about charges that no person may approve',
       },
       {
-        from: 'return isFinal ? zero : cents(Math.max(0, holdCents - collectedCents - reversedCents));',
-        to: 'return cents(Math.max(0, holdCents - collectedCents - reversedCents));',
+        from: 'if (isFinal || isReversedWhole(reversals, approvedCents)) return zero;',
+        to: 'if (isReversedWhole(reversals, approvedCents)) return zero;',
         harm: 'money stays held after the final clearing',
       },
     ],

@@ -60,14 +60,17 @@ test('one address shows the figures of Bursar and of the SDK', async () => {
     amountCents: 1,
     final: true,
   };
-  expect((await networkOf({ apiUrl, networkKey }).send('clearings', nobodys)).status).toBe(200);
+  const network = networkOf({ apiUrl, networkKey });
+  expect((await network.send('clearings', nobodys)).status).toBe(200);
+  const { authorizationId, cardRef } = nobodys;
+  expect((await network.send('reversals', { id: 'rev_nobody', authorizationId, cardRef })).status).toBe(200);
   const lines = [
     /^bursar_pool_connections\{state="waiting"\} \d+$/m,
     /^bursar_deliveries_waiting \d+$/m,
     /^bursar_wakes_waiting \d+$/m,
     /^bursar_starts_waiting \d+$/m,
     /^bursar_unsealed_journals \d+$/m,
-    /^bursar_network_messages_waiting\{reason="unknown_card"\} 1$/m,
+    /^bursar_network_messages_waiting\{reason="unknown_card"\} 2$/m,
     /^bursar_sanctions_list 2$/m,
     /^bursar_runs\{list="stuck"\} 0$/m,
     /^bursar_loop_age_seconds\{loop="relay"\} [\d.]+$/m,
