@@ -62,7 +62,7 @@ describe('due times', () => {
 
   test('an approval ends in business time, and only while a person decides', () => {
     const expiresAt = later(now.business, 3 * hour);
-    expect(dueOf('pending_approval', { expiresAt })).toEqual({ approval: 3 * hour });
+    expect(dueOf('pending_approval', { expiresAt })).toStrictEqual({ approval: 3 * hour });
     for (const stage of others('pending_approval')) expect(dueOf(stage, { expiresAt }).approval).toBeUndefined();
   });
 
