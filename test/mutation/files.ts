@@ -104,7 +104,7 @@ export const mutatedFiles: readonly MutatedFile[] = [
   policies('merchant-descriptor.rules', 'spending/merchant-descriptors.rules', 'spending/merchant-match.rules'),
   intents('allow-once.rules', 'spending/allow-once.rules'),
   network('allow-once.rules', 'payments/allow-once.words.rules'),
-  intents('matchable-intent.rules', 'spending/recurring-match.rules'),
+  intents('matchable-intent.rules', 'spending/matchable-intent.rules'),
   intents('verification.rules', 'spending/verification.rules'),
   domain('spending/evidence')('evidence.rules', 'spending/evidence.rules'),
   network('merchant-charge.rules', 'payments/merchant-charge.rules'),

@@ -7,8 +7,10 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { niceTop, plotOf } from '../../../src/domains/delivery/webhook-pages/attempt.plot.ts';
 import {
+  defaultLinkHours,
   type HourOfAttempts,
   hostOf,
+  longestLinkHours,
   partsOf,
   periods,
   spanOf,
@@ -83,6 +85,21 @@ describe('parts of a period', () => {
     expect(sumOf([silent])).toEqual({ attempts: 3, failures: 3, meanMs: null, slowestMs: null });
     const answered = { hour: at, attempts: 3, failures: 0, answered: 3, answerMs: 100, slowestMs: 70 };
     expect(sumOf([silent, answered])).toEqual({ attempts: 6, failures: 3, meanMs: 33, slowestMs: 70 });
+  });
+});
+
+test('a link lasts for a week, and at most for thirty days', () => {
+  expect([defaultLinkHours, longestLinkHours]).toEqual([168, 720]);
+  expect(periods).toEqual(['24h', '7d']);
+});
+
+test('an hour that has just begun opens the last part', () => {
+  const now = new Date('2026-11-22T12:00:00Z');
+  expect(spanOf('24h', now)).toEqual({
+    ...{ from: new Date('2026-11-21T13:00:00Z'), to: new Date('2026-11-22T13:00:00Z'), partMs: hour },
+  });
+  expect(spanOf('7d', now)).toEqual({
+    ...{ from: new Date('2026-11-15T18:00:00Z'), to: new Date('2026-11-22T18:00:00Z'), partMs: 6 * hour },
   });
 });
 

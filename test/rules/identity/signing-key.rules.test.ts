@@ -3,6 +3,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
   activeFrom,
+  keyPurposes,
   keySetCacheSeconds,
   keyThatSigns,
   publishedBeforeUseMs,
@@ -24,6 +25,24 @@ test('the key that signs is active, and no active key is younger', () => {
       expect(keyThatSigns(keys.toReversed(), now)).toBe(chosen);
     }),
   );
+});
+
+test('a key signs from its very instant on, and of two that are as old the one with the greater kid', () => {
+  const now = new Date(1_000);
+  const key = (kid: string, from: number) => ({ kid, activeFrom: new Date(from) });
+  expect(keyThatSigns([key('a', 1_000)], now)?.kid).toBe('a');
+  expect(keyThatSigns([key('a', 1_001)], now)).toBeUndefined();
+  for (const keys of [
+    [key('a', 1_000), key('b', 1_000)],
+    [key('b', 1_000), key('a', 1_000)],
+  ])
+    expect(keyThatSigns(keys, now)?.kid).toBe('b');
+  expect(keyThatSigns([key('a', 2), key('z', 1)], now)?.kid).toBe('a');
+});
+
+test('keys are published ten minutes before they sign, for caches of five minutes', () => {
+  expect([keySetCacheSeconds, publishedBeforeUseMs]).toEqual([300, 600_000]);
+  expect(keyPurposes).toEqual(['checkpoint', 'service', 'agent']);
 });
 
 test('a rotation changes the key that signs only after every cache has expired', () => {

@@ -23,6 +23,15 @@ test('an owner may approve as soon as one passkey may; otherwise the earliest ti
   );
 });
 
+test('at its very instant a passkey approves, and one that would approve from now on is not blocked', () => {
+  const now = new Date('2026-11-22T10:00:00Z');
+  const later = new Date('2026-11-22T10:00:01Z');
+  expect(passkeyState([{ approvesFrom: now }], later, now)).toEqual({ state: 'ready', blockedUntil: null });
+  expect(passkeyState([{ approvesFrom: later }], now, now)).toEqual({ state: 'blocked', blockedUntil: later });
+  expect(passkeyState([], now, now)).toEqual({ state: 'none', blockedUntil: null });
+  expect(passkeyState([], later, now)).toEqual({ state: 'none', blockedUntil: later });
+});
+
 test('the approver is published as a kind, never by name', () => {
   expect(['key:key_1', 'passkey:psk_1', 'signal:anna', 'policy', 'man_1', null, 'other'].map(approvedWithOf)).toEqual([
     'key',

@@ -1,7 +1,7 @@
 /** Goal: an address of evidence is a web address, wherever it lies. Method: examples and random text. @module */
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { isWebAddress } from '../../../src/domains/spending/evidence/evidence.rules.ts';
+import { evidenceTypes, isWebAddress } from '../../../src/domains/spending/evidence/evidence.rules.ts';
 
 test.each([
   'https://example.com/receipt.pdf?id=7#page',
@@ -22,12 +22,18 @@ test.each([
   'data:text/html,x',
   'file:///etc/passwd',
   'https://user@example.com/',
+  'https://:word@example.com/',
   'https://user:word@example.com/',
   'https://',
   'https://example.com/a b',
   'https://example.com/\n',
+  'https://example.com/\u0007',
 ])('%j is none', (address) => {
   expect(isWebAddress(address)).toBe(false);
+});
+
+test('there are five types of evidence', () => {
+  expect(evidenceTypes).toEqual(['receipt', 'screenshot', 'invoice', 'confirmation', 'other']);
 });
 
 test('every other input is evaluated without an exception', () => {

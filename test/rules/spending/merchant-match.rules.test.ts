@@ -64,6 +64,8 @@ describe('blocking', () => {
     ['ab.casino', { name: 'AB Casino Berlin' }],
     ['Sandbox Casino', { name: 'Other', id: 'sandbox casino 12' }],
     ['gmbhagg', { name: 'GMBH AG' }],
+    ['Kft', { name: 'KFT GMBH' }],
+    ['Incorporated', { name: 'INCORPORATET' }],
     ['Sandbox Casino GmbH', { name: 'Sandbx Casino' }],
     ['sandbox-casino.com', { name: 'Sandbx Casino' }],
   ])('%s covers %j', (entry, merchant) => expect(resembles(entry, merchant)).toBe(true));

@@ -1,7 +1,7 @@
 /** Goal: what was paid is compared as declared. Method: a property for amounts, examples for merchants. @module */
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { mismatchesOf } from '../../../src/domains/spending/intents/verification.rules.ts';
+import { mismatchedField, mismatchesOf } from '../../../src/domains/spending/intents/verification.rules.ts';
 
 const amount = fc.integer({ min: 0, max: 10_000_000 });
 
@@ -13,6 +13,20 @@ test('an amount fits exactly within the tolerance, upwards and downwards', () =>
       expect(found).toHaveLength(fits ? 0 : 1);
     }),
   );
+});
+
+test('the last cent of the tolerance fits, and the next one does not', () => {
+  const expected = { amountCents: 1_250, merchant: null, tolerancePercent: 10 };
+  const fits = (amountCents: number) => mismatchesOf(expected, { amountCents }).length === 0;
+  expect([fits(1_124), fits(1_125), fits(1_375), fits(1_376)]).toEqual([false, true, true, false]);
+});
+
+test('the code of a mismatch is its field', () => {
+  const found = mismatchesOf(
+    { amountCents: 1, merchant: 'Shop', tolerancePercent: 0 },
+    { amountCents: 2, merchant: 'Other' },
+  );
+  expect(found.map(mismatchedField)).toEqual(['amount', 'merchant']);
 });
 
 test('the reason contains both figures', () => {

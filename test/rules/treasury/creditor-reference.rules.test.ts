@@ -35,6 +35,27 @@ describe('a creditor reference', () => {
     expect(isCreditorReference('RF18539007547034')).toBe(true);
   });
 
+  test('begins, ends and is written as the standard says', () => {
+    for (const none of [
+      'xRF18539007547034',
+      'RF18539007547034-',
+      'rf18539007547034',
+      'RF1',
+      'RF18',
+      'RFAB539007547034',
+      '',
+    ])
+      expect([none, isCreditorReference(none)]).toEqual([none, false]);
+    expect(isCreditorReference('RF18000000000539007547034')).toBe(true);
+    expect(isCreditorReference('RF180000000000539007547034')).toBe(false);
+  });
+
+  test('is made of the end of an id, and of nothing that banks refuse', () => {
+    expect(creditorReference('fnd_539007547034')).toBe('RF18539007547034');
+    expect(() => creditorReference('fnd_' as never)).toThrow('a creditor reference of fnd_');
+    expect(() => creditorReference('fnd_a_b' as never)).toThrow('a creditor reference of fnd_a_b');
+  });
+
   test('of a thousand top-ups of one millisecond are different', () => {
     expect(new Set(Array.from({ length: 1_000 }, () => creditorReference(newId('funding')))).size).toBe(1_000);
   });

@@ -50,7 +50,19 @@ describe('a merchant’s key', () => {
     ['without a kid', { ...jwk, kid: undefined }, 'no kid'],
     ['with an empty kid', { ...jwk, kid: '' }, 'no kid'],
     ['with a kid that is a number', { ...jwk, kid: 7 }, 'no kid'],
+    ['with a kid of 257 characters', { ...jwk, kid: 'k'.repeat(257) }, 'no kid'],
     ['without n', { ...jwk, n: undefined }, 'no n or e'],
+    ['without e', { ...jwk, e: undefined }, 'no n or e'],
+    ['of 2,047 bits', { ...jwk, n: base64urlOf(`7f${'ff'.repeat(255)}`) }, '2047 bits; 2048 are required'],
+    ['of 8,193 bits', { ...jwk, n: base64urlOf(`01${'ff'.repeat(1_024)}`) }, 'at most 8192 bits'],
+    ['with n of other signs', { ...jwk, n: `+${jwk.n}` }, 'base64url'],
+    ['with an empty n', { ...jwk, n: '' }, 'base64url'],
+    ['with e of 65 bits', { ...jwk, e: base64urlOf(`01${'00'.repeat(7)}01`) }, 'odd number of at least 3'],
+    ...['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'].map((member): [string, Record<string, unknown>, string] => [
+      `with ${member}`,
+      { ...jwk, [member]: 'AAAA' },
+      'private members',
+    ]),
     ['of 1,024 bits', jwkOf(pair(1024)), '1024 bits; 2048 are required'],
     [
       'of 1,024 bits that is padded with zeros',
@@ -65,6 +77,31 @@ describe('a merchant’s key', () => {
     ['with a long e', { ...jwk, e: 'A'.repeat(40) }, 'odd number of at least 3'],
   ])('%s is refused', (_name, given, reason) => {
     expect(readEncryptionKey(given)).toEqual({ ok: false, reason: expect.stringContaining(reason) });
+  });
+
+  test('may have 8,192 bits, an e of 3 or of 64 bits, and a kid of 256 characters', () => {
+    for (const over of [
+      ...[{ n: base64urlOf('ff'.repeat(1_024)) }, { n: base64urlOf('ff'.repeat(256)) }, { e: 'Aw' }],
+      ...[{ e: base64urlOf(`80${'00'.repeat(6)}01`) }, { kid: 'k'.repeat(256) }],
+    ])
+      expect(readEncryptionKey({ ...jwk, ...over })).toEqual({ ok: true, jwk: { ...jwk, ...over } });
+  });
+
+  test('that is refused says why', () => {
+    const why = (over: Record<string, unknown>) => readEncryptionKey({ ...jwk, ...over });
+    for (const [over, reason] of [
+      [{ kty: 'EC' }, 'the encryption key is not an RSA key'],
+      [{ d: 'AAAA' }, 'the encryption key contains private members'],
+      [{ alg: 'RSA-OAEP' }, 'the algorithm of the encryption key is not RSA-OAEP-256'],
+      [{ use: 'sig' }, 'the encryption key is not for encryption'],
+      [{ kid: '' }, 'the encryption key has no kid'],
+      [{ n: 7 }, 'the encryption key has no n or e'],
+      [{ n: '!' }, 'n of the encryption key is not base64url of at most 8192 bits'],
+      [{ n: 'Aw' }, 'the encryption key has 2 bits; 2048 are required'],
+      [{ n: base64urlOf(`c0${'00'.repeat(255)}`) }, 'n of the encryption key is even'],
+      [{ e: 'AQ' }, 'e of the encryption key is not an odd number of at least 3'],
+    ] as const)
+      expect(why(over)).toEqual({ ok: false, reason });
   });
 
   test('of a set is found by its kid, and must be the only one with it', () => {
@@ -100,12 +137,25 @@ describe('jwksUri', () => {
     ['https://keys.shop.example/jwks.json', 'shop.example', 'another origin'],
     ['https://shop.example:8443/jwks.json', 'shop.example', 'another origin'],
     ['https://shop.example@evil.example/', 'shop.example', 'credentials'],
+    ['https://:word@shop.example/', 'shop.example', 'credentials'],
     ['https://shop.example/', 'shop.example/path', 'not a host'],
     ['https://shop.example/', 'user@shop.example', 'not a host'],
     ['https://shop.example/', 'Our Shop', 'not a host'],
     ['/jwks.json', 'shop.example', 'https'],
   ])('%s does not belong to the realm %s', (uri, realm, reason) => {
     expect(refusalOfJwksUri(uri, realm)).toContain(reason);
+  });
+});
+
+test('the reason why a jwksUri is refused is a sentence', () => {
+  expect(refusalOfJwksUri('/jwks.json', 'shop.example')).toBe('jwksUri is not an https address');
+  expect(refusalOfJwksUri('https://a@shop.example/', 'shop.example')).toBe('jwksUri contains credentials');
+  expect(refusalOfJwksUri('https://shop.example/', 'Our Shop')).toBe(
+    'jwksUri cannot be compared with the realm: the realm is not a host',
+  );
+  expect(refusalOfJwksUri('https://other.example/', 'shop.example')).toBe('jwksUri has another origin than the realm');
+  expect(keyInSet({ keys: [] }, 'key-1')).toEqual({
+    ...{ ok: false, reason: 'jwksUri has 0 keys with the kid of the challenge' },
   });
 });
 
