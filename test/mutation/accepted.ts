@@ -44,6 +44,7 @@ const passkey = inFile('domains/identity/passkeys/passkey.rules.ts');
 const header = inFile('domains/payments/mpp/authenticate-header.rules.ts');
 const bankEntry = inFile('domains/treasury/bank-files/bank-entry.rules.ts');
 const policyVersion = inFile('domains/spending/policies/policy-version.rules.ts');
+const signature = inFile('domains/payments/network/network.signature.ts');
 const push = inFile('domains/delivery/push-subscriptions/push.rules.ts');
 
 const oneMisfit = 'Only intents with exactly one misfit are compared here.';
@@ -413,5 +414,32 @@ export const accepted: readonly Accepted[] = [
     'Words are made only of two values that differ.',
     "return `${name} was ${after > before ? 'raised' : 'lowered'} from ${unit(before)} to ${unit(after)}`;",
     "return `${name} was ${after >= before ? 'raised' : 'lowered'} from ${unit(before)} to ${unit(after)}`;",
+  ),
+  signature(
+    'The text that was added is no signature, as no text is none.',
+    "const [, seconds, version, hex] = form.exec(header ?? '') ?? [];",
+    'const [, seconds, version, hex] = form.exec(header ?? "Stryker was here!") ?? [];',
+  ),
+  signature(
+    'What was added stands in the first place, which is not read.',
+    "const [, seconds, version, hex] = form.exec(header ?? '') ?? [];",
+    `const [, seconds, version, hex] = form.exec(header ?? '') ?? ["Stryker was here"];`,
+  ),
+  signature(
+    'A header of the right form has both parts, and any other has neither.',
+    'if (seconds === undefined || hex === undefined) return undefined;',
+    'if (seconds === undefined && hex === undefined) return undefined;',
+    'if (false || hex === undefined) return undefined;',
+    'if (seconds === undefined || false) return undefined;',
+  ),
+  signature(
+    'What is absent has not the form of a digest, so the first condition only narrows the type.',
+    'if (contentDigest === undefined || !digestForm.test(contentDigest)) return undefined;',
+    'if (false || !digestForm.test(contentDigest)) return undefined;',
+  ),
+  signature(
+    'Each adapter that is listed has its key, so the first condition only narrows the type.',
+    "if (key === undefined || key === '') return false;",
+    "if (false || key === '') return false;",
   ),
 ];

@@ -115,8 +115,23 @@ export const mutatedFiles: readonly MutatedFile[] = [
   wellKnown('signing-key.rules', 'identity/signing-key.rules'),
   domain('identity/approvals')('approval.rules', 'spending/approval.rules'),
   domain('oversight/access-events')('access-event.rules', 'oversight/access-event.rules'),
+  domain('oversight/trace')('trace.rules', 'oversight/trace.rules'),
   domain('delivery/webhook-pages')('webhook-page.rules', 'delivery/webhook-page.rules'),
   domain('delivery/events')('settled-position.rules', 'delivery/settled-position.rules'),
   domain('cards/cards')('card-policy.rules', 'cards/card-policy.rules'),
   { file: 'src/outbound/message-signature.rules.ts', tests: ['outbound/message-signature.rules'] },
 ];
+
+/** Rules that are not changed: tables whose every cell would need the same table in a test. */
+export const tables: Readonly<Record<string, string>> = {
+  'src/domains/spending/policies/mcc-groups.rules.ts':
+    'The spans of codes are data of ISO 18245; how a code is looked up has tests in `merchant-match.rules.test.ts`.',
+  'src/domains/spending/policies/merchant-words.rules.ts':
+    'The words are data; the pairs of `merchant-descriptors.rules.test.ts` measure what they do together.',
+  'src/domains/spending/policies/spending-facts.rules.ts':
+    'It has types, lists of names that the published document shows, and the sums of an agent that has paid nothing.',
+  'src/domains/treasury/sepa/reason-code.rules.ts':
+    'The sentences are data of ISO 20022; how a code is looked up has tests in `bank-transfer.rules.test.ts`.',
+  'src/domains/treasury/ledger/export.rules.ts': 'It has two names that the published document shows.',
+  'src/events/access.rules.ts': 'It has lists of names that the published document shows.',
+};

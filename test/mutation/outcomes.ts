@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import * as z from 'zod';
 import { testingPage } from '../faults/outcomes.ts';
 import { accepted, type Change } from './accepted.ts';
-import { mutatedFiles } from './files.ts';
+import { mutatedFiles, tables } from './files.ts';
 
 export { testingPage };
 
@@ -40,7 +40,7 @@ const [begin, end] = ['<!-- changed rules -->', '<!-- end of changed rules -->']
 export function renderTable(page: string, known: Outcomes): string {
   const [before = '', rest = ''] = page.split(begin);
   const [, after = ''] = rest.split(end);
-  return `${before}${begin}\n\n${scores(known)}\n\n${survivors(known)}\n\n${end}${after}`;
+  return `${before}${begin}\n\n${scores(known)}\n\n${unchanged()}\n\n${survivors(known)}\n\n${end}${after}`;
 }
 
 function scores(known: Outcomes): string {
@@ -53,6 +53,11 @@ function scores(known: Outcomes): string {
   });
   const head = '| file | changes | not noticed | noticed | of these by the limit |';
   return [head, '|---|---|---|---|---|', ...rows].join('\n');
+}
+
+function unchanged(): string {
+  const rows = Object.entries(tables).map(([file, why]) => `| \`${nameOf(file)}\` | ${why} |`);
+  return ['| file | why it is not changed |', '|---|---|', ...rows].join('\n');
 }
 
 function survivors(known: Outcomes): string {

@@ -1,4 +1,5 @@
 /** Whose key signed: the right bytes at the right endpoint, the right time, and each adapter by its own key. @module */
+import { createHmac } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { signerOf, signerOfHead } from '../../../src/domains/payments/network/network.signature.ts';
@@ -90,7 +91,7 @@ test('a right signature at another time tells how far the clocks are apart, a wr
     adapter: undefined,
     untimely: { adapter: 'sandbox', apartMs: -599_750 },
   });
-  expect(at(sign(keys.sandbox, 'y', now - 600))).toEqual({ adapter: undefined });
+  expect(at(sign(keys.sandbox, 'y', now - 600))).toStrictEqual({ adapter: undefined });
 });
 
 test('no other header is taken', () => {
@@ -143,15 +144,27 @@ test('a signature over a digest is valid for its target, its digest and the body
   expect(ofFile({}, file.body, (now + 301) * 1_000)).toBeUndefined();
   const elsewhere = [undefined, '', file.contentDigest.replace('256', '512'), `${file.contentDigest}, md5=:eA==:`];
   for (const contentDigest of elsewhere) {
-    expect(signerOf({ ...head, contentDigest, rawBody: bytes(file.body) }, keys, now * 1_000)).toEqual({
+    expect(signerOf({ ...head, contentDigest, rawBody: bytes(file.body) }, keys, now * 1_000)).toStrictEqual({
       adapter: undefined,
     });
-    expect(signerOfHead({ ...head, contentDigest }, keys, now * 1_000)).toEqual({ adapter: undefined });
+    expect(signerOfHead({ ...head, contentDigest }, keys, now * 1_000)).toStrictEqual({ adapter: undefined });
   }
+  const wholeOf = (rawBody: string) => signerOf({ ...head, rawBody: bytes(rawBody) }, keys, now * 1_000);
+  expect(wholeOf('<Other/>')).toStrictEqual({ adapter: undefined });
   // A body that reads like what v2 signs: the signature of such a message proves no file.
   const body = `${file.line}.${file.contentDigest}`;
   const mac = sign(keys.sandbox, body).replace('v1', 'v2');
   expect(ofFile({ signature: mac })).toBeUndefined();
+});
+
+test('a digest of another form is refused, although its adapter has signed it', () => {
+  const by = (contentDigest: string) => {
+    const mac = createHmac('sha256', keys.sandbox).update(`v2.${now}.${file.line}.${contentDigest}`).digest('hex');
+    return signerOfHead({ ...head, signature: `t=${now},v2=${mac}`, contentDigest }, keys, now * 1_000);
+  };
+  expect(by(file.contentDigest)).toStrictEqual({ adapter: 'sandbox' });
+  for (const other of ['', 'md5=:eA==:', `x${file.contentDigest}`, `${file.contentDigest}, md5=:eA==:`])
+    expect(by(other)).toStrictEqual({ adapter: undefined });
 });
 
 test('before the body is there only a signature over its digest shows who signed', () => {
@@ -159,8 +172,8 @@ test('before the body is there only a signature over its digest shows who signed
   expect(headOf(sign(keys.sandbox, 'x'))).toBe('by body');
   expect(headOf(sign('c'.repeat(64), 'x'))).toBe('by body');
   for (const signature of [undefined, 'x', file.signature.replace(/.$/, '')])
-    expect(headOf(signature)).toEqual({ adapter: undefined });
-  expect(headOf(`t=${now},v2=${'0'.repeat(64)}`)).toEqual({ adapter: undefined });
+    expect(headOf(signature)).toStrictEqual({ adapter: undefined });
+  expect(headOf(`t=${now},v2=${'0'.repeat(64)}`)).toStrictEqual({ adapter: undefined });
   expect(signerOfHead(head, keys, (now + 600) * 1_000)).toEqual({
     adapter: undefined,
     untimely: { adapter: 'sandbox', apartMs: 600_000 },
