@@ -45,6 +45,10 @@ const header = inFile('domains/payments/mpp/authenticate-header.rules.ts');
 const bankEntry = inFile('domains/treasury/bank-files/bank-entry.rules.ts');
 const policyVersion = inFile('domains/spending/policies/policy-version.rules.ts');
 const signature = inFile('domains/payments/network/network.signature.ts');
+const merkle = inFile('platform/record-chains/merkle.rules.ts');
+const recordChain = inFile('platform/record-chains/record-chain.rules.ts');
+const checkpoint = inFile('domains/treasury/ledger/checkpoint.rules.ts');
+const seal = inFile('domains/treasury/ledger/seal.rules.ts');
 const push = inFile('domains/delivery/push-subscriptions/push.rules.ts');
 
 const oneMisfit = 'Only intents with exactly one misfit are compared here.';
@@ -441,5 +445,45 @@ export const accepted: readonly Accepted[] = [
     'Each adapter that is listed has its key, so the first condition only narrows the type.',
     "if (key === undefined || key === '') return false;",
     "if (false || key === '') return false;",
+  ),
+  merkle(
+    'A tree of an odd size has the root of its last full subtree, so the default is never taken.',
+    "for (let rest = this.count; rest % 2 === 1; rest = (rest - 1) / 2) hash = nodeHash(this.peaks.pop() ?? '', hash);",
+    'for (let rest = this.count; rest % 2 === 1; rest = (rest - 1) / 2) hash = nodeHash(this.peaks.pop() ?? "Stryker was here!", hash);',
+  ),
+  merkle(
+    'The place is always one of the level, so the default is never taken.',
+    "const [left = '', right] = [level[at], level[at + 1]];",
+    'const [left = "Stryker was here!", right] = [level[at], level[at + 1]];',
+  ),
+  merkle(
+    'The standard has the condition; a path at whose place 0 no sibling can be is refused before it.',
+    'while (at % 2 === 0 && at !== 0) [at, last] = [at / 2, Math.floor(last / 2)];',
+    'while (at % 2 === 0 && true) [at, last] = [at / 2, Math.floor(last / 2)];',
+  ),
+  recordChain(
+    'What was sealed was made with a salt, so a text without its salt gives another commitment.',
+    'if (salt !== null && recordCommitment(text, salt) === commitment) return [];',
+    'if (true && recordCommitment(text, salt) === commitment) return [];',
+  ),
+  checkpoint(
+    'A checkpoint has one head for each chain of an owner, so no two names are equal.',
+    'const sorted = [...heads].sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));',
+    'const sorted = [...heads].sort((a, b) => (nameOf(a) <= nameOf(b) ? -1 : 1));',
+  ),
+  checkpoint(
+    'The names of chains are in lower case, so the text that was added stands before them as no text does.',
+    "const nameOf = ({ ownerId, chain = '' }: CheckpointHead): string => `${ownerId}/${chain}`;",
+    'const nameOf = ({ ownerId, chain = "Stryker was here!" }: CheckpointHead): string => `${ownerId}/${chain}`;',
+  ),
+  seal(
+    'Where there is no leaf the first comparison has failed.',
+    ": leafHash(leafText(sequence, sealedAt ?? '', journal)) === leaf && sealOf(previous, leaf ?? '') === hash;",
+    `: leafHash(leafText(sequence, sealedAt ?? '', journal)) === leaf && sealOf(previous, leaf ?? "Stryker was here!") === hash;`,
+  ),
+  seal(
+    'A seal of format 2 always has its time.',
+    ": leafHash(leafText(sequence, sealedAt ?? '', journal)) === leaf && sealOf(previous, leaf ?? '') === hash;",
+    `: leafHash(leafText(sequence, sealedAt ?? "Stryker was here!", journal)) === leaf && sealOf(previous, leaf ?? '') === hash;`,
   ),
 ];

@@ -91,7 +91,7 @@ export const mutatedFiles: readonly MutatedFile[] = [
   ledger('verify.rules', 'treasury/verify.rules'),
   ledger('proof.rules', 'treasury/proof.rules'),
   ledger('seal.rules', 'treasury/seal.rules', 'treasury/verify.rules'),
-  ledger('checkpoint.rules', 'treasury/seal.rules'),
+  ledger('checkpoint.rules', 'treasury/checkpoint.rules', 'treasury/seal.rules'),
   chains('merkle.rules', 'platform/merkle.rules'),
   chains('record-chain.rules', 'platform/record-chain.rules'),
   ledger('account.rules', 'treasury/account.rules'),

@@ -19,7 +19,7 @@ const emptyRoot = createHash('sha256').digest('hex');
 
 /** Whether a tree of that size has a frontier of this form. */
 export const isFrontierOf = (size: number, frontier: string): boolean =>
-  /^([0-9a-f]{64})*$/.test(frontier) && frontier.length === 64 * onesIn(size);
+  /^[0-9a-f]*$/.test(frontier) && frontier.length === 64 * onesIn(size);
 
 /** Keeps only the roots of its full subtrees, largest first: enough to append leaves and to know the root. */
 export class MerkleTree {

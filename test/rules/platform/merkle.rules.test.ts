@@ -8,6 +8,7 @@ import {
   leafHash,
   MerkleTree,
   merkleRoot,
+  pathLength,
 } from '../../../src/platform/record-chains/merkle.rules.ts';
 
 /** The leaves and roots that implementations of Certificate Transparency are tested with. */
@@ -74,6 +75,7 @@ test('roots and paths are those of the definition, from one run of appends or fr
       for (const leaf of hashes.slice(0, cut)) before.append(leaf);
       const after = new MerkleTree(cut, before.frontier);
       for (const leaf of hashes.slice(cut)) after.append(leaf);
+      expect([before.size, after.size]).toEqual([cut, all.length]);
       expect(after.root).toBe(treeHash(buffers).toString('hex'));
       const index = some % all.length;
       expect(inclusionPath(hashes, index)).toEqual(pathOf(index, buffers).map((hash) => hash.toString('hex')));
@@ -120,4 +122,26 @@ test('a proof does not hold for a tree of another size', () => {
 test('a frontier of another size is refused', () => {
   expect(() => new MerkleTree(3, 'a'.repeat(64))).toThrow(/a tree of 3/);
   expect(() => new MerkleTree(1, 'a'.repeat(63))).toThrow(/a tree of 1/);
+  expect(() => new MerkleTree(1, 'g'.repeat(64))).toThrow(/a tree of 1/);
+  expect(() => new MerkleTree(1, `${'a'.repeat(63)}g`)).toThrow(/a tree of 1/);
+});
+
+test('the length of a path is known without the leaves', () => {
+  for (let size = 1; size <= 20; size++) {
+    const some = Array.from({ length: size }, (_, n) => leafHash(`leaf ${n}`));
+    for (let index = 0; index < size; index++)
+      expect([index, size, pathLength(index, size)]).toEqual([index, size, inclusionPath(some, index).length]);
+  }
+});
+
+test('a leaf that the tree does not have has no path', () => {
+  expect(() => inclusionPath(leaves, 8)).toThrow('a tree of 8 has a leaf 8');
+  expect(() => inclusionPath(leaves, -1)).toThrow('a tree of 8 has a leaf -1');
+});
+
+test('a path that is longer than the tree is high proves nothing, although it leads to the root', () => {
+  const [first = '', second = ''] = leaves;
+  const root = merkleRoot([first, second]);
+  expect(isIncluded({ leaf: second, index: 1, size: 2, path: [first], root })).toBe(true);
+  expect(isIncluded({ leaf: second, index: 0, size: 1, path: [first], root })).toBe(false);
 });

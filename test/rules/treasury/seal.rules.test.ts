@@ -19,6 +19,7 @@ import {
   type JournalOnRecord,
   leafOf,
   leafText,
+  leafTextOfFormat1,
   sealAll,
   sealOf,
   sealOfFormat1,
@@ -87,6 +88,21 @@ test('a leaf is a JSON array of texts, integers and nulls without whitespace, as
   expect(JSON.stringify(JSON.parse(text))).toBe(text);
   const flat = (JSON.parse(text) as unknown[]).flat(2);
   expect(flat.every((value) => value === null || typeof value === 'string' || Number.isSafeInteger(value))).toBe(true);
+});
+
+test('a leaf and a seal begin with their name, and a chain with 64 zeros', () => {
+  expect(genesis).toBe('0'.repeat(64));
+  expect((JSON.parse(leafText(1, sealedAt, journal)) as unknown[]).slice(0, 5)).toEqual([
+    ...['bursar journal', 2, 1, sealedAt, journal.id],
+  ]);
+  const text = 'bursar seal\n2\nprevious\nleaf';
+  expect(sealOf('previous', 'leaf')).toBe(createHash('sha256').update(text).digest('hex'));
+});
+
+test('in the tree a seal of format 1 is a leaf of its own, and one of format 2 its leaf', () => {
+  expect(leafTextOfFormat1(7, 'aa')).toBe('["bursar seal",1,7,"aa"]');
+  expect(leafOf({ sequence: 7, hash: 'aa', leaf: null })).toBe(leafHash('["bursar seal",1,7,"aa"]'));
+  expect(leafOf({ sequence: 7, hash: 'aa', leaf: 'bb' })).toBe('bb');
 });
 
 test('a seal of format 1 changes with any fact of the journal, its position and the seal before it', () => {
