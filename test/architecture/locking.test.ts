@@ -56,7 +56,7 @@ const origins: Readonly<Record<string, string>> = {
   'src/usecases/payments/mint-credential.ts mintReserved': 'a workflow run mints for its own row and the ids in it',
   'src/usecases/payments/obtain-credential.ts obtainCredential': workflowId,
   'src/usecases/payments/open-force-post.ts openForcePost': 'the payment is new',
-  'src/usecases/payments/payment-of-suspended.ts paymentOfSuspended':
+  'src/usecases/payments/payment-of-unbooked.ts paymentOfUnbooked':
     'an operator names a message of the network, and its card where nobody is known for it',
   'src/usecases/payments/present-credential.ts markPresentation': workflowId,
   'src/usecases/payments/present-credential.ts presentCredential': workflowId,
