@@ -36,6 +36,10 @@ declare
   i_source text[];
   i_hold bigint[];
   v_left int[];
+  v_has_intents boolean;
+  v_has_holds boolean;
+  v_is_all boolean;
+  v_journals jsonb;
   v_accounts text[];
   v_why text;
 begin
@@ -44,9 +48,10 @@ begin
       array_agg((i.expected ->> 'agentVersion')::int), array_agg(i.expected ->> 'cardId'),
       array_agg((i.expected ->> 'cardVersion')::int), array_agg(i.expected ->> 'policyId'),
       array_agg((i.expected ->> 'policyVersion')::int), array_agg(i.intent ->> 'id'), array_agg((i.intent ->> 'version')::int),
-      array_agg(i."ownerId"), array_agg(i."fundingSource"), array_agg(i."holdCents")
+      array_agg(i."ownerId"), array_agg(i."fundingSource"), array_agg(i."holdCents"),
+      bool_or(i.intent ->> 'id' is not null), bool_or(i."holdCents" > 0)
     into v_items, v_fresh, i_adapter, i_id, i_of, i_agent, i_revision, i_agent_version, i_card, i_card_version, i_policy,
-      i_policy_version, i_intent, i_intent_version, i_owner, i_source, i_hold
+      i_policy_version, i_intent, i_intent_version, i_owner, i_source, i_hold, v_has_intents, v_has_holds
     from (
       select *, pg_try_advisory_xact_lock(hashtextextended(adapter || '/' || id, 140)) as is_free
       from jsonb_to_recordset(p -> 'items') as d (n int, adapter text, id text, "transactionId" text, "ownerId" text,
@@ -56,18 +61,19 @@ begin
 
   -- What is said of an authorization stands still under its lock. With `limit` each is looked up by its key; for `exists`, a
   -- plan that was made while the table was small would read all of them.
-  v_left := array(select n from unnest(v_fresh) n
+  v_fresh := array(select n from unnest(v_fresh) n
     where (select true from network_messages m
-        where m.adapter = i_adapter[n] and m.id = i_id[n] and m.kind = 'authorization' limit 1)
-      or (select true from network_messages m
-        where m.adapter = i_adapter[n] and m.authorization_id = i_id[n] and m.is_waiting limit 1));
-  v_fresh := array(select n from unnest(v_fresh) n where n <> all (v_left) order by n);
+        where m.adapter = i_adapter[n] and m.id = i_id[n] and m.kind = 'authorization' limit 1) is null
+      and (select true from network_messages m
+        where m.adapter = i_adapter[n] and m.authorization_id = i_id[n] and m.is_waiting limit 1) is null);
 
   -- The first payment of an agent begins its count, in the agents' order, while nothing else of another is locked.
-  insert into agent_spending (agent_id, revision)
-    select distinct i_agent[n], 0 from unnest(v_fresh) n
-    where (p ->> 'waits')::boolean and i_revision[n] = 0 and not exists (select from agent_spending s where s.agent_id = i_agent[n]) order by 1
-    on conflict do nothing;
+  if 0 = any (i_revision) and (p ->> 'waits')::boolean then
+    insert into agent_spending (agent_id, revision)
+      select distinct i_agent[n], 0 from unnest(v_fresh) n
+      where i_revision[n] = 0 and not exists (select from agent_spending s where s.agent_id = i_agent[n]) order by 1
+      on conflict do nothing;
+  end if;
   v_left := array(
     select q.n from unnest(i_agent, i_revision, i_agent_version, i_card, i_card_version, i_policy, i_policy_version)
         with ordinality q (agent, revision, agent_version, card, card_version, policy, policy_version, n)
@@ -77,15 +83,19 @@ begin
       join policies o on o.id = q.policy and o.version = q.policy_version and o.removed_at is null
       where q.n = any (v_fresh)
       for no key update of s skip locked for share of a, c, o skip locked);
-  v_fresh := array(select n from unnest(v_fresh) n where i_agent[n] is null or n = any (v_left) order by n);
+  if array_position(i_agent, null) is null then
+    v_fresh := v_left;
+  else
+    v_fresh := array(select n from unnest(v_fresh) n where i_agent[n] is null or n = any (v_left));
+  end if;
 
-  if exists (select from unnest(v_fresh) n where i_intent[n] is not null) then
+  if v_has_intents then
     v_left := array(
       select q.n from unnest(i_intent, i_intent_version) with ordinality q (intent, version, n)
         join intents i on i.id = q.intent and i.version = q.version
         where q.n = any (v_fresh)
         for no key update of i skip locked);
-    v_fresh := array(select n from unnest(v_fresh) n where i_intent[n] is null or n = any (v_left) order by n);
+    v_fresh := array(select n from unnest(v_fresh) n where i_intent[n] is null or n = any (v_left));
   end if;
 
   if not (p ->> 'waits')::boolean then
@@ -98,7 +108,7 @@ begin
       where i_hold[n] = 0 or array[i_source[n] || ':available', i_source[n] || ':held'] <@ v_accounts order by n);
   end if;
 
-  if exists (select from unnest(v_fresh) n where i_hold[n] > 0) then
+  if v_has_holds then
     perform hold_accounts(array_agg(i_source[n] || part), array_agg(i_owner[n]), clock_timestamp())
       from unnest(v_fresh) n cross join unnest(array[':available', ':held']) part where i_hold[n] > 0;
     -- As if one came after the other; what no longer fits after those before it is decided by the money that is left.
@@ -108,11 +118,16 @@ begin
         from unnest(v_fresh) n where i_hold[n] > 0
       ) q join ledger_accounts l on l.name = q.source || ':available'
       where q.asked_cents <= l.balance_cents);
-    v_fresh := array(select n from unnest(v_fresh) n where i_hold[n] = 0 or n = any (v_left) order by n);
+    v_fresh := array(select n from unnest(v_fresh) n where i_hold[n] = 0 or n = any (v_left));
   end if;
 
   if v_fresh = '{}' then return array_fill(false, array[v_items]); end if;
-  v_of := array(select i_of[n] from unnest(v_fresh) n);
+  v_is_all := cardinality(v_fresh) = v_items;
+  if v_is_all then
+    v_of := i_of;
+  else
+    v_of := array(select i_of[n] from unnest(v_fresh) n);
+  end if;
 
   update agent_spending s set revision = s.revision + 1
     where s.agent_id = any (array(select i_agent[n] from unnest(v_fresh) n where i_agent[n] is not null));
@@ -123,7 +138,7 @@ begin
     from jsonb_to_recordset(p -> 'items') as i (n int, adapter text, id text, "cardRef" text, "requestHash" text,
       "transactionId" text, answer jsonb, "requestId" text, at timestamptz)
     where i.n = any (v_fresh);
-  if exists (select from unnest(v_fresh) n where i_intent[n] is not null) then
+  if v_has_intents then
     perform match_intents(array(
       select jsonb_build_object('at', i.at, 'causeId', i."causeId") || i.intent
       from jsonb_to_recordset(p -> 'items') as i (n int, "causeId" text, at timestamptz, intent jsonb)
@@ -167,14 +182,17 @@ begin
     from jsonb_to_recordset(p -> 'audits') as a (of text, id text, owner_id text, agent_id text, actor text, action text,
       subject_id text, details jsonb, request_id text, source_address text, outcome text, created_at timestamptz)
     where of = any (v_of);
-  if exists (select from unnest(v_fresh) n where i_hold[n] > 0) then
+  if v_has_holds then
     -- Nothing stands in the way of these journals, so one that is not posted is a fault, and nothing stays written.
-    select o.outcome into v_why from post_each((
-        select jsonb_agg(j.value order by j.n) from jsonb_array_elements(p -> 'journals') with ordinality j (value, n)
-        where j.value ->> 'referenceId' = any (v_of))) o
-      where o.outcome <> 'posted' limit 1;
+    v_journals := p -> 'journals';
+    if not v_is_all then
+      v_journals := (select jsonb_agg(j.value order by j.n) from jsonb_array_elements(v_journals) with ordinality j (value, n)
+        where j.value ->> 'referenceId' = any (v_of));
+    end if;
+    select o.outcome into v_why from post_each(v_journals, true) o where o.outcome <> 'posted' limit 1;
     if found then raise exception 'the hold of a decision could not be posted: %', v_why; end if;
   end if;
+  if v_is_all then return array_fill(true, array[v_items]); end if;
   return array(select n = any (v_fresh) from generate_series(1, v_items) n order by n);
 end $$;
 

@@ -1,7 +1,8 @@
 /* Everything that the decisions on some authorizations look at, in one snapshot and without locks, with the versions that
    their writing compares: one document for each, in the order of the arrays. A card that is not known, or not issued yet,
    leaves `card` null. Each part is looked up by its key for each of them (`offset 0`), so that a plan that was made while
-   a table was small never reads it whole. */
+   a table was small never reads it whole. What few authorizations have is read by separate functions: each node of a plan
+   is made ready for every batch, whether it is reached or not, and a function that is not called costs nothing. */
 create or replace function load_authorizations(p_adapters text[], p_ids text[], p_card_refs text[], p_token_hashes text[],
     p_ats timestamptz[])
 returns table (facts json) language plpgsql stable
@@ -36,14 +37,7 @@ begin
       select * from network_messages x where x.adapter = q.adapter and x.id = q.id and x.kind = 'authorization' offset 0
     ) m on true
     -- Its clearings were booked before it came.
-    left join lateral (
-      select t.id, t.funding_source, (to_jsonb(t) || jsonb_build_object('card_ref', m.card_ref, 'is_reversed', exists (
-            select from transaction_events x where x.transaction_id = t.id and x.kind = 'reversal'),
-          -- A final clearing of 0 ends no transaction that something is collected for after it.
-          'is_final', t.is_final or exists (
-            select from transaction_events x where x.transaction_id = t.id and x.kind = 'clearing' and x.is_final)))::json as orphan
-        from transactions t where m.request_hash = '*' and t.adapter = q.adapter and t.authorization_id = q.id offset 0
-    ) o on true
+    left join lateral collected_before(q.adapter, q.id, case when m.request_hash = '*' then m.card_ref end) o on true
     left join lateral (
       select json_agg(json_build_object('id', w.id, 'kind', w.kind, 'card_ref', w.card_ref, 'body', w.body,
           'request_id', w.request_id) order by w.received_at, w.id) as early
@@ -58,29 +52,7 @@ begin
     left join lateral (
       select row_to_json(x) as policy from policies x where x.agent_id = c.agent_id and x.removed_at is null offset 0
     ) p on true
-    left join lateral (
-      select * from (
-        select t.intent_id, null as payment_id, t.transaction_id, json_build_object('kind', 'checkout', 'id', t.id,
-            'intent_id', t.intent_id, 'status', t.status, 'ceiling_cents', t.ceiling_cents,
-            'is_used', t.status in ('paid', 'declined'), 'is_expired', false, 'is_revoked', false, 'recipient', null,
-            'host', null, 'transaction_id', null, 'request_id', t.request_id, 'run_id', t.run_id) as token
-          from checkouts t where t.token_hash = q.token_hash and t.card_id = c.id
-        union all
-        -- A credential that its merchant has verified may be charged after its expiry: the goods are delivered. So may
-        -- one whose payment an operator has found to be paid.
-        select t.intent_id, y.id, coalesce(t.transaction_id, y.transaction_id), json_build_object('kind', 'credential',
-            'id', t.id, 'intent_id', t.intent_id, 'status', t.status, 'ceiling_cents', t.ceiling_cents,
-            'is_used', t.authorized_at is not null,
-            'is_expired', t.status <> 'consumed' and y.charge_outcome is distinct from 'approved'
-              and t.expires_at <= clock_timestamp(),
-            'is_revoked', t.status = 'revoked' and y.charge_outcome is distinct from 'approved',
-            'recipient', t.recipient, 'host', t.host, 'transaction_id', coalesce(t.transaction_id, y.transaction_id),
-            'request_id', t.request_id, 'run_id', t.run_id, 'payment_id', y.id,
-            'credential', to_jsonb(t) - '{sealed_credential,challenge,encryption_jwk}'::text[])
-          from mpp_credentials t left join mpp_payments y on y.credential_id = t.id
-          where t.token_hash = q.token_hash and t.card_id = c.id
-      ) x limit 1
-    ) k on q.token_hash is not null
+    left join lateral payment_token(q.token_hash, c.id) k on true
     left join lateral (
       select json_agg(case when x.recurring is null then json_build_object('id', x.id, 'owner_id', x.owner_id,
             'agent_id', x.agent_id, 'card_id', x.card_id, 'status', x.status, 'version', x.version,
@@ -90,11 +62,7 @@ begin
             'transaction_id', x.transaction_id, 'declined_charge', x.declined_charge, 'allows_once_of', x.allows_once_of,
             'recurring', null, 'verified', x.verified, 'request_id', x.request_id, 'run_id', x.run_id, 'created_at', x.created_at)
           else (to_jsonb(x) || jsonb_build_object('taken',
-            (select jsonb_agg(jsonb_build_object('number', w.number, 'status', w.status, 'transaction_id', w.transaction_id))
-              from intent_windows w
-              where w.intent_id = x.id
-                -- Also the window of an open payment: its charge counts as of when the payment was begun.
-                and (w.from_at <= q.at and w.to_at > q.at or w.from_at <= x.open_payment_at and w.to_at > x.open_payment_at))))::json
+            taken_windows(x.id, q.at, x.open_payment_at)))::json
           end order by x.created_at, x.id) as intents
         from intents x
         -- By the card alone: with the agent, a plan made while the table was small would read all intents that it ever had.
@@ -120,4 +88,59 @@ begin
     ) b on true
     left join lateral (select x.revision from agent_spending x where x.agent_id = c.agent_id offset 0) r on true
     order by q.n;
+end $$;
+
+-- The transaction of clearings that were booked before their authorization came. Null as the card: there are none.
+create or replace function collected_before(p_adapter text, p_authorization text, p_card_ref text)
+  returns table (id text, funding_source text, orphan json) language plpgsql stable strict rows 1 as $$
+#variable_conflict use_column
+begin
+  return query
+    select t.id, t.funding_source, (to_jsonb(t) || jsonb_build_object('card_ref', p_card_ref, 'is_reversed', exists (
+          select from transaction_events x where x.transaction_id = t.id and x.kind = 'reversal'),
+        -- A final clearing of 0 ends no transaction that something is collected for after it.
+        'is_final', t.is_final or exists (
+          select from transaction_events x where x.transaction_id = t.id and x.kind = 'clearing' and x.is_final)))::json
+      from transactions t where t.adapter = p_adapter and t.authorization_id = p_authorization;
+end $$;
+
+-- What a payment token of this card was minted for, with its record.
+create or replace function payment_token(p_hash text, p_card text)
+  returns table (intent_id text, payment_id text, transaction_id text, token json) language plpgsql stable strict rows 1 as $$
+#variable_conflict use_column
+begin
+  return query
+    select * from (
+      select t.intent_id, null as payment_id, t.transaction_id, json_build_object('kind', 'checkout', 'id', t.id,
+          'intent_id', t.intent_id, 'status', t.status, 'ceiling_cents', t.ceiling_cents,
+          'is_used', t.status in ('paid', 'declined'), 'is_expired', false, 'is_revoked', false, 'recipient', null,
+          'host', null, 'transaction_id', null, 'request_id', t.request_id, 'run_id', t.run_id) as token
+        from checkouts t where t.token_hash = p_hash and t.card_id = p_card
+      union all
+      -- A credential that its merchant has verified may be charged after its expiry: the goods are delivered. So may
+      -- one whose payment an operator has found to be paid.
+      select t.intent_id, y.id, coalesce(t.transaction_id, y.transaction_id), json_build_object('kind', 'credential',
+          'id', t.id, 'intent_id', t.intent_id, 'status', t.status, 'ceiling_cents', t.ceiling_cents,
+          'is_used', t.authorized_at is not null,
+          'is_expired', t.status <> 'consumed' and y.charge_outcome is distinct from 'approved'
+            and t.expires_at <= clock_timestamp(),
+          'is_revoked', t.status = 'revoked' and y.charge_outcome is distinct from 'approved',
+          'recipient', t.recipient, 'host', t.host, 'transaction_id', coalesce(t.transaction_id, y.transaction_id),
+          'request_id', t.request_id, 'run_id', t.run_id, 'payment_id', y.id,
+          'credential', to_jsonb(t) - '{sealed_credential,challenge,encryption_jwk}'::text[])
+        from mpp_credentials t left join mpp_payments y on y.credential_id = t.id
+        where t.token_hash = p_hash and t.card_id = p_card
+    ) x limit 1;
+end $$;
+
+-- The rows of the windows of a recurring intent that a charge falls in, and of an open payment: its charge counts as of when the
+-- payment was begun.
+create or replace function taken_windows(p_intent text, p_at timestamptz, p_open_payment_at timestamptz) returns jsonb
+  language plpgsql stable as $$
+begin
+  return (
+    select jsonb_agg(jsonb_build_object('number', w.number, 'status', w.status, 'transaction_id', w.transaction_id))
+      from intent_windows w
+      where w.intent_id = p_intent
+        and (w.from_at <= p_at and w.to_at > p_at or w.from_at <= p_open_payment_at and w.to_at > p_open_payment_at));
 end $$;

@@ -26,10 +26,11 @@ begin
   if v_bad is not null then
     raise exception 'account % is of another owner', v_bad using errcode = 'BL003';
   end if;
-  if v_held is not null and exists (select from unnest(v_new) n
-      where n not like 'owner:%' or array_to_string(v_held, ',') like '%owner:%') then
-    raise exception 'the transaction holds % and may not lock % as well: one lock call names all accounts', v_held, v_new
-      using errcode = 'BL004';
+  if v_held is not null then
+    if exists (select from unnest(v_new) n where n not like 'owner:%' or array_to_string(v_held, ',') like '%owner:%') then
+      raise exception 'the transaction holds % and may not lock % as well: one lock call names all accounts', v_held, v_new
+        using errcode = 'BL004';
+    end if;
   end if;
   foreach v_is_receivable in array case when v_is_owing then array[false, true] else array[false] end loop
     if v_is_missing then

@@ -38,8 +38,10 @@ $$;
    receivables after all others. A line that names a receivable takes what is available and leaves the rest owed, or
    settles what is owed and leaves the rest available. A journal's time is the latest of the time given and of the last
    entries of its accounts, so that on one account time never contradicts order. For functions that run as the owner of
-   the tables, under the settings of post_journals. */
-create or replace function post_each(p_journals jsonb)
+   the tables, under the settings of post_journals.
+   `p_is_new`: the caller knows that no cause of them was posted, and does not read balances. What is answered names none,
+   and a cause that was posted nevertheless ends the transaction (40001). */
+create or replace function post_each(p_journals jsonb, p_is_new boolean default false)
   returns table (ordinal int, journal_id text, outcome text, balances jsonb, owed_cents bigint, detail jsonb)
   language plpgsql as $$
 #variable_conflict use_column
@@ -55,6 +57,7 @@ declare
   j_owed bigint[];
   v_fresh int[];
   v_has_twins boolean;
+  v_has_memos boolean;
   -- The lines of the journals that are fresh, in order.
   l_ordinal int[];
   l_account text[];
@@ -99,24 +102,31 @@ declare
   v_twins jsonb := '{}';
   v_known record;
   v_was_posted boolean := false;
+  v_is_refused boolean := false;
+  v_held constant text[] := coalesce(string_to_array(nullif(current_setting('bursar.locked_accounts', true), ''), ','), '{}');
+  v_is_held boolean := true;
   v_is_entered boolean;
   v_is_locked boolean;
 begin
   select array_agg(d.value ->> 'id' order by d.n), array_agg((d.value ->> 'ownerId') || ' ' || (d.value ->> 'cause') order by d.n),
       array_agg((d.value ->> 'createdAt')::timestamptz order by d.n), array_agg(null::text), array_agg(null::jsonb),
-      array_agg(d.n::int order by d.n), count(distinct (d.value ->> 'ownerId', d.value ->> 'cause')) < count(*)
-    into j_id, j_cause, j_at, j_outcome, j_detail, v_fresh, v_has_twins
+      array_agg(d.n::int order by d.n), count(distinct (d.value ->> 'ownerId', d.value ->> 'cause')) < count(*),
+      bool_or(d.value ->> 'memo' is not null)
+    into j_id, j_cause, j_at, j_outcome, j_detail, v_fresh, v_has_twins, v_has_memos
     from jsonb_array_elements(p_journals) with ordinality d (value, n);
   if v_fresh is null then return; end if;
   j_balances := array_fill(null::jsonb, array[cardinality(v_fresh)]);
   j_owed := array_fill(null::bigint, array[cardinality(v_fresh)]);
 
   -- What was posted before locks nothing.
-  for v_known in select * from posted_before(p_journals, v_fresh) loop
-    j_id[v_known.ordinal] := v_known.journal_id;
-    j_outcome[v_known.ordinal] := case when v_known.is_same then 'already' else 'other_content' end;
-  end loop;
-  v_fresh := array(select n from unnest(v_fresh) n where j_outcome[n] is null order by n);
+  if not p_is_new then
+    for v_known in select * from posted_before(p_journals, v_fresh) loop
+      j_id[v_known.ordinal] := v_known.journal_id;
+      j_outcome[v_known.ordinal] := case when v_known.is_same then 'already' else 'other_content' end;
+      v_is_refused := true;
+    end loop;
+    if v_is_refused then v_fresh := array(select n from unnest(v_fresh) n where j_outcome[n] is null order by n); end if;
+  end if;
 
   if cardinality(v_fresh) > 0 then
     for v_known in
@@ -134,6 +144,7 @@ begin
       select l.ordinal, max(l.owner_id) as owner_id, sum(l.amount_cents) as off, count(l.line) as lines,
         array_agg(l.account order by l.line) as accounts, array_agg(l.amount_cents order by l.line) as amounts,
         array_agg(l.line::int - 1 order by l.line) as numbers, array_agg(l.is_running order by l.line) as running, array_agg(l.receivable order by l.line) as receivables,
+        array_agg(l.account) filter (where l.is_running) as running_accounts,
         bool_and(l.amount_cents is not null) as is_whole,
         min(l.account) filter (where l.amount_cents is null) as not_whole,
         bool_and(l.amount_cents <> 0) as moves, bool_or(l.receivable is not null) as may_owe,
@@ -167,20 +178,26 @@ begin
         l_is_running := l_is_running || v_known.running;
         l_receivable := l_receivable || v_known.receivables;
         v_may_owe := v_may_owe or v_known.may_owe;
+        v_is_held := v_is_held and coalesce(v_known.running_accounts <@ v_held, true);
+        continue;
       end if;
+      v_is_refused := true;
     end loop;
-    v_fresh := array(select n from unnest(v_fresh) n where j_outcome[n] is null order by n);
+    if v_is_refused then v_fresh := array(select n from unnest(v_fresh) n where j_outcome[n] is null order by n); end if;
   end if;
 
   if cardinality(v_fresh) > 0 then
-    perform hold_accounts(array_agg(l.account), array_agg(p_journals -> (l.n - 1) ->> 'ownerId'), min(j_at[l.n]))
-      from unnest(l_ordinal, l_account, l_is_running) l (n, account, is_running) where l.is_running;
-    -- Who posts the same cause at the same time has locked the same accounts, and is done now.
-    for v_known in select * from posted_before(p_journals, v_fresh) loop
-      j_id[v_known.ordinal] := v_known.journal_id;
-      j_outcome[v_known.ordinal] := case when v_known.is_same then 'already' else 'other_content' end;
-      v_was_posted := true;
-    end loop;
+    -- Who posts the same cause at the same time has locked the same accounts, and is done now; or was done before the causes
+    -- were looked up, where this transaction held all accounts already.
+    if not v_is_held then
+      perform hold_accounts(array_agg(l.account), array_agg(p_journals -> (l.n - 1) ->> 'ownerId'), min(j_at[l.n]))
+        from unnest(l_ordinal, l_account, l_is_running) l (n, account, is_running) where l.is_running;
+      for v_known in select * from posted_before(p_journals, v_fresh) loop
+        j_id[v_known.ordinal] := v_known.journal_id;
+        j_outcome[v_known.ordinal] := case when v_known.is_same then 'already' else 'other_content' end;
+        v_was_posted := true;
+      end loop;
+    end if;
 
     -- A receivable is locked where something is owed, or where what is available might not be enough.
     if v_may_owe then
@@ -382,7 +399,7 @@ begin
         end loop;
       end if;
     end if;
-    v_fresh := array(select n from unnest(v_fresh) n where j_outcome[n] = 'posted' order by n);
+    if not v_is_plain then v_fresh := array(select n from unnest(v_fresh) n where j_outcome[n] = 'posted' order by n); end if;
   end if;
 
   if cardinality(v_fresh) > 0 then
@@ -408,11 +425,6 @@ begin
         from unnest(e_ordinal, e_line, e_account, e_amount, e_before, e_version)
           with ordinality e (ordinal, line, account, amount, before, version, nth)
         where e.nth <= v_entries and exists (select from all_entered) order by e.nth
-    ), texts as (
-      insert into journal_texts (journal_id, memo, salt)
-        select d.value ->> 'id', d.value ->> 'memo', d.value ->> 'salt'
-        from jsonb_array_elements(p_journals) with ordinality d (value, n)
-        where d.value ->> 'memo' is not null and d.n = any(v_fresh) and exists (select from all_entered)
     ), to_seal as (
       insert into unsealed_journals (journal_id, owner_id)
         select j_id[n], split_part(j_cause[n], ' ', 1) from unnest(v_fresh) n order by n
@@ -433,17 +445,25 @@ begin
     if not v_is_locked then
       raise exception 'an account of these journals is not locked' using errcode = '40001';
     end if;
-    for v_known in
-      select e.ordinal, jsonb_object_agg(e.account, e.before + case when e.account like 'owner:%' then -e.amount else e.amount end
-          order by e.line) filter (where e.before is not null) as balances,
-        -sum(e.amount) filter (where e.account like 'owner:%')::bigint as owed
-      from unnest(e_ordinal, e_line, e_account, e_amount, e_before)
-        with ordinality e (ordinal, line, account, amount, before, nth)
-      where e.nth <= v_entries group by e.ordinal
-    loop
-      j_balances[v_known.ordinal] := v_known.balances;
-      j_owed[v_known.ordinal] := v_known.owed;
-    end loop;
+    if v_has_memos then
+      insert into journal_texts (journal_id, memo, salt)
+        select d.value ->> 'id', d.value ->> 'memo', d.value ->> 'salt'
+        from jsonb_array_elements(p_journals) with ordinality d (value, n)
+        where d.value ->> 'memo' is not null and d.n = any(v_fresh);
+    end if;
+    if not p_is_new then
+      for v_known in
+        select e.ordinal, jsonb_object_agg(e.account, e.before + case when e.account like 'owner:%' then -e.amount else e.amount end
+            order by e.line) filter (where e.before is not null) as balances,
+          -sum(e.amount) filter (where e.account like 'owner:%')::bigint as owed
+        from unnest(e_ordinal, e_line, e_account, e_amount, e_before)
+          with ordinality e (ordinal, line, account, amount, before, nth)
+        where e.nth <= v_entries group by e.ordinal
+      loop
+        j_balances[v_known.ordinal] := v_known.balances;
+        j_owed[v_known.ordinal] := v_known.owed;
+      end loop;
+    end if;
   end if;
 
   if 'already' = any(j_outcome) then
