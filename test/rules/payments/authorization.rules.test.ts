@@ -120,89 +120,6 @@ test('a payment token for one merchant is refused to another, and to one that th
   }
 });
 
-describe('whatever the facts', () => {
-  test('an approved amount is allowed by the spending rules and available', () => {
-    fc.assert(
-      fc.property(anyFacts, (facts) => {
-        const { outcome, approvedCents, holdCents, candidate: chosen } = decideAuthorization(facts);
-        if (outcome === 'declined') return expect([approvedCents, holdCents]).toEqual([0, 0]);
-        expect(holdCents).toBe(approvedCents);
-        expect(approvedCents).toBeLessThanOrEqual(facts.availableCents);
-        const intent = chosen && { ...chosen, status: 'approved', autoApproved: chosen.isAutoApproved };
-        const request = { ...facts.spending.request, amountCents: approvedCents };
-        expect(evaluateSpending({ ...facts.spending, request, ...(intent ? { intent } : {}) }).outcome).toBe('allow');
-      }),
-      { numRuns: 500 },
-    );
-  });
-
-  test('a partial approval is below the request, only where supported, and the highest possible amount', () => {
-    fc.assert(
-      fc.property(anyFacts, (facts) => {
-        const asked = facts.spending.request.amountCents;
-        const { outcome, approvedCents, candidate: chosen } = decideAuthorization(facts);
-        if (outcome === 'approved') expect(approvedCents).toBe(asked);
-        if (outcome !== 'partial') return;
-        expect(facts.partialSupported).toBe(true);
-        expect(approvedCents).toBeGreaterThan(0);
-        expect(approvedCents).toBeLessThan(asked);
-        // One cent more is refused: by the rule, or for lack of money.
-        const intent = chosen && { ...chosen, status: 'approved', autoApproved: chosen.isAutoApproved };
-        const request = { ...facts.spending.request, amountCents: approvedCents + 1 };
-        const decision = evaluateSpending({ ...facts.spending, request, ...(intent ? { intent } : {}) });
-        expect(decision.outcome !== 'allow' || approvedCents + 1 > facts.availableCents).toBe(true);
-      }),
-      { numRuns: 500 },
-    );
-  });
-
-  test('with a payment token only its own intent is paid, once, up to its ceiling', () => {
-    const anyToken = fc.record({ isUsed: fc.boolean(), ceilingCents: cents, at: fc.nat(3) });
-    fc.assert(
-      fc.property(anyFacts, anyToken, (facts, { isUsed, ceilingCents, at: index }) => {
-        const intentId = `int_aaaaaaa${index}`;
-        const {
-          outcome,
-          approvedCents,
-          candidate: chosen,
-        } = decideAuthorization({
-          ...facts,
-          candidates: facts.candidates.filter(({ id }) => id === intentId),
-          token: { intentId, isUsed, ceilingCents },
-        });
-        if (outcome === 'declined' || facts.spending.request.kind === 'verification') return;
-        expect([isUsed, chosen?.id]).toEqual([false, intentId]);
-        expect(approvedCents).toBeLessThanOrEqual(ceilingCents);
-      }),
-      { numRuns: 500 },
-    );
-  });
-
-  test('a payment token that was minted for a payee pays its intent under any name, and no other intent', () => {
-    const other = candidate({ id: 'int_bbbbbbbb', expectedMerchant: 'Shop' });
-    const ofHost = candidate({ expectedMerchant: 'shop.example' });
-    const decide = (isPayeeBound: boolean, candidates: Candidate[] = [other, ofHost]) => {
-      const token = { intentId: ofHost.id, isUsed: false, ceilingCents: 1_000, isPayeeBound };
-      const { outcome, rule, candidate: chosen } = decideAuthorization(factsOf({ candidates, token }));
-      return { outcome, rule, intentId: chosen?.id };
-    };
-    expect(decide(true, [ofHost])).toEqual({ outcome: 'approved', rule: 'within_rules', intentId: ofHost.id });
-    expect(decide(false, [ofHost])).toMatchObject({ outcome: 'declined', rule: 'checkout_intent' });
-    // The intent of another merchant that fits better by its name is not the token's.
-    expect(decide(true)).toMatchObject({ outcome: 'declined', rule: 'checkout_intent' });
-    const late = { ...ofHost, closedBecause: 'intent int_aaaaaaaa is outside its window' };
-    expect(decide(true, [late])).toMatchObject({ outcome: 'declined', rule: 'checkout_intent' });
-  });
-
-  test('the decision is a function of its facts', () => {
-    fc.assert(
-      fc.property(anyFacts, (facts) =>
-        expect(decideAuthorization(facts)).toEqual(decideAuthorization(structuredClone(facts))),
-      ),
-    );
-  });
-});
-
 describe('intents', () => {
   test('the one that fits is taken', () => {
     const near = candidate({ id: 'int_near', expectedAmountCents: 900 });
@@ -563,5 +480,88 @@ describe('what the owner has allowed once', () => {
       [far, near],
     ])
       expect(decideAuthorization(factsOf({ candidates }, { maxTransactionCents: 999 })).candidate?.id).toBe('int_near');
+  });
+});
+
+describe('whatever the facts', () => {
+  test('an approved amount is allowed by the spending rules and available', () => {
+    fc.assert(
+      fc.property(anyFacts, (facts) => {
+        const { outcome, approvedCents, holdCents, candidate: chosen } = decideAuthorization(facts);
+        if (outcome === 'declined') return expect([approvedCents, holdCents]).toEqual([0, 0]);
+        expect(holdCents).toBe(approvedCents);
+        expect(approvedCents).toBeLessThanOrEqual(facts.availableCents);
+        const intent = chosen && { ...chosen, status: 'approved', autoApproved: chosen.isAutoApproved };
+        const request = { ...facts.spending.request, amountCents: approvedCents };
+        expect(evaluateSpending({ ...facts.spending, request, ...(intent ? { intent } : {}) }).outcome).toBe('allow');
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('a partial approval is below the request, only where supported, and the highest possible amount', () => {
+    fc.assert(
+      fc.property(anyFacts, (facts) => {
+        const asked = facts.spending.request.amountCents;
+        const { outcome, approvedCents, candidate: chosen } = decideAuthorization(facts);
+        if (outcome === 'approved') expect(approvedCents).toBe(asked);
+        if (outcome !== 'partial') return;
+        expect(facts.partialSupported).toBe(true);
+        expect(approvedCents).toBeGreaterThan(0);
+        expect(approvedCents).toBeLessThan(asked);
+        // One cent more is refused: by the rule, or for lack of money.
+        const intent = chosen && { ...chosen, status: 'approved', autoApproved: chosen.isAutoApproved };
+        const request = { ...facts.spending.request, amountCents: approvedCents + 1 };
+        const decision = evaluateSpending({ ...facts.spending, request, ...(intent ? { intent } : {}) });
+        expect(decision.outcome !== 'allow' || approvedCents + 1 > facts.availableCents).toBe(true);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('with a payment token only its own intent is paid, once, up to its ceiling', () => {
+    const anyToken = fc.record({ isUsed: fc.boolean(), ceilingCents: cents, at: fc.nat(3) });
+    fc.assert(
+      fc.property(anyFacts, anyToken, (facts, { isUsed, ceilingCents, at: index }) => {
+        const intentId = `int_aaaaaaa${index}`;
+        const {
+          outcome,
+          approvedCents,
+          candidate: chosen,
+        } = decideAuthorization({
+          ...facts,
+          candidates: facts.candidates.filter(({ id }) => id === intentId),
+          token: { intentId, isUsed, ceilingCents },
+        });
+        if (outcome === 'declined' || facts.spending.request.kind === 'verification') return;
+        expect([isUsed, chosen?.id]).toEqual([false, intentId]);
+        expect(approvedCents).toBeLessThanOrEqual(ceilingCents);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('a payment token that was minted for a payee pays its intent under any name, and no other intent', () => {
+    const other = candidate({ id: 'int_bbbbbbbb', expectedMerchant: 'Shop' });
+    const ofHost = candidate({ expectedMerchant: 'shop.example' });
+    const decide = (isPayeeBound: boolean, candidates: Candidate[] = [other, ofHost]) => {
+      const token = { intentId: ofHost.id, isUsed: false, ceilingCents: 1_000, isPayeeBound };
+      const { outcome, rule, candidate: chosen } = decideAuthorization(factsOf({ candidates, token }));
+      return { outcome, rule, intentId: chosen?.id };
+    };
+    expect(decide(true, [ofHost])).toEqual({ outcome: 'approved', rule: 'within_rules', intentId: ofHost.id });
+    expect(decide(false, [ofHost])).toMatchObject({ outcome: 'declined', rule: 'checkout_intent' });
+    // The intent of another merchant that fits better by its name is not the token's.
+    expect(decide(true)).toMatchObject({ outcome: 'declined', rule: 'checkout_intent' });
+    const late = { ...ofHost, closedBecause: 'intent int_aaaaaaaa is outside its window' };
+    expect(decide(true, [late])).toMatchObject({ outcome: 'declined', rule: 'checkout_intent' });
+  });
+
+  test('the decision is a function of its facts', () => {
+    fc.assert(
+      fc.property(anyFacts, (facts) =>
+        expect(decideAuthorization(facts)).toEqual(decideAuthorization(structuredClone(facts))),
+      ),
+    );
   });
 });

@@ -54,49 +54,6 @@ const outcomeAfter = (facts: DecisionFacts, steps: readonly RemedyStep[], values
     }),
   ).outcome;
 
-test('with the proposed changes the same facts are allowed; with one cent less, or one change fewer, they are not', () => {
-  const seen = new Set<string>();
-  fc.assert(
-    fc.property(anyFacts, (facts) => {
-      const steps = remedySteps(facts);
-      if (steps === null) return;
-      const values = steps.map(({ value }) => value);
-      expect(outcomeAfter(facts, steps, values)).toBe('approved');
-      for (const [index, { field, tooLittle }] of steps.entries()) {
-        seen.add(field);
-        if (tooLittle !== undefined)
-          expect([field, outcomeAfter(facts, steps, values.with(index, tooLittle))]).toEqual([field, 'declined']);
-        const others = steps.filter((_, place) => place !== index);
-        expect([field, outcomeAfter(facts, others, values.toSpliced(index, 1))]).toEqual([field, 'declined']);
-      }
-    }),
-    { numRuns: 1_000 },
-  );
-  for (const field of [
-    'policy.dailyLimitCents',
-    'card.maxTransactionCents',
-    'intent.expectedAmountCents',
-    'funds.availableCents',
-    'policy.merchantBlocklist',
-    'policy.cooldownMinutes',
-    'policy.activeHoursEnd',
-    'intent.approvedBy',
-  ])
-    expect([...seen]).toContain(field);
-});
-
-test('nothing is proposed where no change helps, and for what was approved', () => {
-  fc.assert(
-    fc.property(anyFacts, (facts) => {
-      const decision = explained(facts, decideAuthorization(facts));
-      if (decision.outcome === 'approved') return expect(decision.remedy).toBeUndefined();
-      if (facts.spending.risk.outcome === 'deny' || facts.spending.policy === null) expect(decision.remedy).toBeNull();
-      else if (decision.remedy !== null) expect(decision.remedy?.length).toBeGreaterThan(0);
-      for (const { inWords } of decision.remedy ?? []) expect(inWords).not.toMatch(/undefined|NaN|null/);
-    }),
-  );
-});
-
 const theCard = {
   status: 'active',
   usage: 'multi',
@@ -371,4 +328,47 @@ test('what was approved in part is explained too, by what the whole needs, and s
       },
     ],
   });
+});
+
+test('with the proposed changes the same facts are allowed; with one cent less, or one change fewer, they are not', () => {
+  const seen = new Set<string>();
+  fc.assert(
+    fc.property(anyFacts, (facts) => {
+      const steps = remedySteps(facts);
+      if (steps === null) return;
+      const values = steps.map(({ value }) => value);
+      expect(outcomeAfter(facts, steps, values)).toBe('approved');
+      for (const [index, { field, tooLittle }] of steps.entries()) {
+        seen.add(field);
+        if (tooLittle !== undefined)
+          expect([field, outcomeAfter(facts, steps, values.with(index, tooLittle))]).toEqual([field, 'declined']);
+        const others = steps.filter((_, place) => place !== index);
+        expect([field, outcomeAfter(facts, others, values.toSpliced(index, 1))]).toEqual([field, 'declined']);
+      }
+    }),
+    { numRuns: 1_000 },
+  );
+  for (const field of [
+    'policy.dailyLimitCents',
+    'card.maxTransactionCents',
+    'intent.expectedAmountCents',
+    'funds.availableCents',
+    'policy.merchantBlocklist',
+    'policy.cooldownMinutes',
+    'policy.activeHoursEnd',
+    'intent.approvedBy',
+  ])
+    expect([...seen]).toContain(field);
+});
+
+test('nothing is proposed where no change helps, and for what was approved', () => {
+  fc.assert(
+    fc.property(anyFacts, (facts) => {
+      const decision = explained(facts, decideAuthorization(facts));
+      if (decision.outcome === 'approved') return expect(decision.remedy).toBeUndefined();
+      if (facts.spending.risk.outcome === 'deny' || facts.spending.policy === null) expect(decision.remedy).toBeNull();
+      else if (decision.remedy !== null) expect(decision.remedy?.length).toBeGreaterThan(0);
+      for (const { inWords } of decision.remedy ?? []) expect(inWords).not.toMatch(/undefined|NaN|null/);
+    }),
+  );
 });
