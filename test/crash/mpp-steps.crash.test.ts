@@ -112,7 +112,6 @@ describe("Temporal's database is lost", () => {
     { name: 'requested', status: 'requested', stops: ['challenged'], end: 'paid', presented: 1 },
     { name: 'allowed', status: 'allowed', stops: ['minted'], end: 'paid', presented: 1 },
     { name: 'minted', status: 'minted', stops: ['presenting'], end: 'paid', presented: 1 },
-    { name: 'marked', status: 'presenting', stops: ['sent', 'refused'], end: 'refused', presented: 0 },
     { name: 'sending', status: 'presenting', stops: settled, end: 'paid', presented: 1 },
     { name: 'sending-uncharged', status: 'presenting', stops: settled, end: 'unknown', presented: 1 },
     { name: 'accepted', status: 'accepted', stops: [], end: 'accepted', presented: 1 },

@@ -2,12 +2,11 @@
 import type { Installation } from '../support/installation.ts';
 import { openStops, type Stops } from './stops.ts';
 
-/** The state that is not reached, of the payment or of its credential; `sent`: the credential does not leave. */
+/** The state that is not reached, of the payment or of its credential. With `presenting` the credential leaves. */
 export type StoppedAt =
   | 'challenged'
   | 'minted'
   | 'presenting'
-  | 'sent'
   | 'accepted'
   | 'unknown'
   | 'paid'
@@ -25,14 +24,7 @@ const triggers = `
     end if;
     return new;
   end $$;
-  create trigger test_stops before insert on transitions for each row execute function test_stop_transition();
-  create function test_stop_send() returns trigger language plpgsql security definer as $$
-  begin
-    perform test_stop(new.intent_id, 'sent');
-    return new;
-  end $$;
-  create trigger test_stops before update on mpp_payments for each row
-    when (old.sent_at is null and new.sent_at is not null) execute function test_stop_send();`;
+  create trigger test_stops before insert on transitions for each row execute function test_stop_transition();`;
 
 export const openMppStops = (site: Installation): Promise<MppStops> => openStops<StoppedAt>(site, triggers);
 export type MppStops = Stops<StoppedAt>;

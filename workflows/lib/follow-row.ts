@@ -90,10 +90,13 @@ export type Process<View, Fact extends string, Due extends string> = {
   /**
    * Makes a call that the receiver would carry out twice. `mark` commits `sending` with the cause and answers whether
    * another cause has done so before; then the outcome is unknown and is asked for, and the call is not repeated.
+   * `claimsWhenDue`: while this time of the row is due, nothing was sent, and `send` itself commits `sending` before it
+   * calls. Only the attempt that has moved the row calls, so `send` is attempted until the row says that one has.
    */
   once(
     fact: Fact,
     call: {
+      readonly claimsWhenDue?: Due;
       readonly mark: (
         id: string,
         causeId: string,
@@ -125,6 +128,8 @@ type AttemptOptions = {
   /** A failure leaves the outcome unknown; it is asked for. */
   readonly mayStayUnknown?: boolean;
 };
+
+const onceOptions: AttemptOptions = { isPartOfOnce: true, mayStayUnknown: true };
 
 /** Thrown inside the process to leave it from any line when the row has become final. */
 const rowIsFinal = new Error('the row is final');
@@ -167,29 +172,16 @@ class FollowedRow<View, Fact extends string, Due extends string> {
         await this.#attempt(() => activity(this.#id));
       }
     },
-    wait: async (fact, whenDue = {}) => {
-      let repeats = 0;
-      // Since the last pause. What stays due does not keep the others from their turn.
-      const inVain = new Set<Due>();
-      while (!(await this.#isReached(fact))) {
-        const dues = this.#dues(whenDue);
-        const due = dues.find(({ name, inMs }) => inMs <= 0 && !inVain.has(name));
-        if (due !== undefined) {
-          await this.#attempt(() => due.activity(this.#id));
-          const left = this.#dues(whenDue).find(({ name }) => name === due.name);
-          if (left === undefined || left.inMs > due.inMs) repeats = 0;
-          else inVain.add(due.name);
-          continue;
-        }
-        repeats = inVain.size === 0 ? 0 : repeats + 1;
-        await this.#pause(inVain.size === 0 ? dues[0]?.inMs : gapMs(repeats));
-        inVain.clear();
-      }
-    },
-    once: async (fact, { mark, send, whenDue }) => {
+    wait: (fact, whenDue = {}) => this.#wait(fact, whenDue, {}),
+    once: async (fact, { claimsWhenDue, mark, send, whenDue }) => {
       if (await this.#isReached(fact)) return;
       const { workflowId, runId } = workflowInfo();
       const causeId = `${workflowId}/${runId}/${fact}`;
+      if (claimsWhenDue !== undefined && this.#latest?.dueInMs[claimsWhenDue] !== undefined) {
+        const claiming = (id: string) => send(id, causeId);
+        await this.#wait(fact, { ...whenDue, [claimsWhenDue]: claiming }, { once: claimsWhenDue });
+        return;
+      }
       let maySend = false;
       // The next run of this workflow has another cause: continuing as new between the two would leave the call unsent.
       await this.#attempt(
@@ -201,11 +193,36 @@ class FollowedRow<View, Fact extends string, Due extends string> {
         { isPartOfOnce: true },
       );
       if (maySend && !(await this.#isReached(fact))) {
-        await this.#attempt(() => send(this.#id, causeId), { isPartOfOnce: true, mayStayUnknown: true });
+        await this.#attempt(() => send(this.#id, causeId), onceOptions);
       }
-      await this.steps.wait(fact, whenDue);
+      await this.#wait(fact, whenDue, {});
     },
   };
+
+  /** `once`: what is done then is a call that the receiver would carry out twice. */
+  async #wait(
+    fact: Fact,
+    whenDue: { readonly [Name in Due]?: RowStep<View, Fact, Due> },
+    { once }: { readonly once?: Due },
+  ): Promise<void> {
+    let repeats = 0;
+    // Since the last pause. What stays due does not keep the others from their turn.
+    const inVain = new Set<Due>();
+    while (!(await this.#isReached(fact))) {
+      const dues = this.#dues(whenDue);
+      const due = dues.find(({ name, inMs }) => inMs <= 0 && !inVain.has(name));
+      if (due !== undefined) {
+        await this.#attempt(() => due.activity(this.#id), due.name === once ? onceOptions : {});
+        const left = this.#dues(whenDue).find(({ name }) => name === due.name);
+        if (left === undefined || left.inMs > due.inMs) repeats = 0;
+        else inVain.add(due.name);
+        continue;
+      }
+      repeats = inVain.size === 0 ? 0 : repeats + 1;
+      await this.#pause(inVain.size === 0 ? dues[0]?.inMs : gapMs(repeats));
+      inVain.clear();
+    }
+  }
 
   /** The handlers finish before the run ends. */
   async untilFinal(): Promise<View> {

@@ -1,7 +1,8 @@
 /**
  * One machine payment (HTTP 402): the resource is requested, its challenge compared with intent and rules and a
- * credential minted, in one step that may be repeated; the credential is presented once, and the payment settled by the charge. Without a charge the outcome is unknown: the run
- * waits for the network, the merchant's verify, an operator, or seven days. It never pays again.
+ * credential minted, in one step that may be repeated; the credential is presented once, and the payment settled by the
+ * charge. Without a charge the outcome is unknown: the run waits for the network, the merchant's verify, an operator, or
+ * seven days. It never pays again.
  * @module
  */
 import type { MppPaymentActivities } from '../../activities/payments/mpp-payment.activities.ts';
@@ -71,8 +72,9 @@ export const mppPayment = (input: RunInput): Promise<MppPaymentView> =>
   followRow(mppPaymentRun, input, async ({ step, once, wait }) => {
     await step('minted', obtainMppCredential);
     await once('answered', {
-      mark: markMppPresentation,
       send: presentMppCredential,
+      claimsWhenDue: 'send',
+      mark: markMppPresentation, // Of a payment whose credential was obtained by an older release.
       whenDue: { answer: endMppPresentation },
     });
     await wait('settled', { charge: recordMppCharge, silence: endMppSilence });

@@ -1,7 +1,7 @@
 /**
- * Presents the credential of a machine payment to the merchant, once. The row says which step may send, until when, and
- * whether it has; it says so before the credential leaves. Without an answer the outcome is unknown, and nothing is sent
- * again.
+ * Presents the credential of a machine payment to the merchant, once. The step that sends moves the row before the
+ * credential leaves, and only the attempt that has moved it sends. Without an answer the outcome is unknown, and nothing is
+ * sent again.
  * @module
  */
 import type { Tx } from '../../db/tx.ts';
@@ -26,8 +26,10 @@ import { recordAnswer } from './conclude-presentation.ts';
 import { type MintDeps, mintCredential } from './mint-credential.ts';
 import type { MintedCredential, MintedCredentials } from './minted-credentials.ts';
 import {
+  type CauseOfStep,
   causeAt,
   causeOfStep,
+  causesOf,
   credentialOrderOf,
   notMinted,
   openChallenge,
@@ -41,14 +43,17 @@ import type { PaidResourceDeps } from './request-paid-resource.ts';
 type Row = Readonly<MppPaymentRow>;
 type Deps = StepDeps & MintDeps & PaidResourceDeps & { readonly mintedCredentials: MintedCredentials };
 
-/** Commits that the step with this cause may send. `mayHaveSent`: another step may have sent before. */
+/**
+ * Commits that the step with this cause may send. `mayHaveSent`: another step may have sent before. Only runs that an
+ * older release began take this step: the step that sends commits the same now.
+ */
 export const markPresentation =
   ({ database, clock }: StepDeps) =>
   async (paymentId: string, sendCause: string): Promise<{ readonly row: Row; readonly mayHaveSent: boolean }> => {
     const [at, found] = await Promise.all([clock.now(), mppPaymentOf(database.read(), paymentId)]);
     const real = new Date();
-    const marks = { sendCause, sendUntil: new Date(real.getTime() + sendWithinMs), presentedAt: at };
     const cause = causeAt(found, 'present', at);
+    const marks = marksOf(sendCause, cause, real);
     const row =
       (await changeMppPaymentAtOnce(database.read(), found, 'present', marks, cause, { real })) ??
       (await database.write(async (tx) =>
@@ -72,39 +77,64 @@ export const presentCredential = (deps: Deps) => {
     const minted = deps.mintedCredentials.take(row.credentialId) ?? (await mintAnew(row));
     if (!('header' in minted)) return notSent(deps, row, sendCause, minted);
     // Before the claim: a signer that cannot be had must not leave an unknown outcome.
-    const [signer, tool, why, cause] = await Promise.all([
+    const [signer, tool, why, causeOf] = await Promise.all([
       deps.signerOf(row.agentId),
       openTool(deps.vault, row),
       whyUnusable(deps.database.read(), minted),
-      causeOfStep(deps, row, 'send'),
+      causesOf(deps, row),
     ]);
     if (why !== undefined) return notSent(deps, row, sendCause, why);
-    if (!(await claimSend(deps, row, sendCause, cause))) return mppPaymentOf(deps.database.read(), paymentId);
+    const claimed = await claimSend(deps, row, sendCause, causeOf);
+    if (claimed === undefined) return mppPaymentOf(deps.database.read(), paymentId);
+    if (isTooLate(claimed, new Date())) return withhold(deps, claimed, lateForSending, causeOf('refuse'));
     const { header } = minted;
     const answer = await deps.paidResource.present({ url: row.payeeUrl ?? row.url, header, signer, tool });
     return recordAnswer(deps, row, { answer, challengeId: minted.row.challengeId });
   };
 };
 
+/** Nothing was sent: the credential is minted, or an older release has marked it for this step. */
 const maySend = (row: Row, sendCause: string): boolean =>
-  row.status === 'presenting' && row.sendCause === sendCause && row.sentAt == null;
+  row.status === 'minted' || (row.status === 'presenting' && row.sendCause === sendCause && row.sentAt == null);
+
+const isTooLate = ({ sendUntil }: Row, now: Date): boolean => sendUntil == null || sendUntil <= now;
+const lateForSending = refusal('not_sent', 'the credential was not sent in time');
 
 /**
- * Committed before the credential leaves. False where this step must not send: its time is over, or the row has moved.
+ * Committed before the credential leaves; answers the row that says so. Only one attempt can move the row there, and it
+ * alone sends. Undefined where this step must not send: another one has claimed, its time is over, or the row has moved.
  * One that was changed since it was read, by a charge, is read again.
  */
-async function claimSend({ database }: Deps, row: Row, sendCause: string, cause: Cause): Promise<boolean> {
+async function claimSend(deps: Deps, row: Row, sendCause: string, causeOf: CauseOfStep): Promise<Row | undefined> {
+  const tx = deps.database.read();
   let found = row;
   for (let attempt = 0; attempt < mostClaims; attempt++) {
     const real = new Date();
-    if (!maySend(found, sendCause) || found.sendUntil == null || found.sendUntil <= real) return false;
-    if ((await markSent(database.read(), found, { cause, real })) !== undefined) return true;
-    found = await mppPaymentOf(database.read(), row.id);
+    if (!maySend(found, sendCause) || (found.status === 'presenting' && isTooLate(found, real))) return undefined;
+    const claimed =
+      found.status === 'presenting'
+        ? await markSent(tx, found, { cause: causeOf('send'), real })
+        : await changeMppPaymentAtOnce(
+            tx,
+            found,
+            'present',
+            { ...marksOf(sendCause, causeOf('present'), real), sentAt: real },
+            causeOf('present'),
+            { real },
+          );
+    if (claimed !== undefined) return claimed;
+    found = await mppPaymentOf(tx, row.id);
   }
-  return false;
+  return undefined;
 }
 
 const mostClaims = 3;
+
+const marksOf = (sendCause: string, { at }: Cause, real: Date) => ({
+  sendCause,
+  sendUntil: new Date(real.getTime() + sendWithinMs),
+  presentedAt: at,
+});
 
 /** It was minted a moment ago, and may have ended since, or the owner may have forbidden its payee. */
 async function whyUnusable(tx: Tx, { row: { id }, payee }: MintedCredential): Promise<Refusal | undefined> {
@@ -116,12 +146,19 @@ async function whyUnusable(tx: Tx, { row: { id }, payee }: MintedCredential): Pr
   return forbidden === undefined ? undefined : refusal('protect_rule', forbidden.reason);
 }
 
-/** Only the step that may send knows that it will not. */
+/** Only a step that may send knows that it will not. */
 async function notSent(deps: Deps, row: Row, sendCause: string, why: Refusal): Promise<Row> {
   const cause = await causeOfStep(deps, row, 'refuse');
   return deps.database.write(async (tx) => {
     const locked = await lockMppPaymentWithIntent(tx, row);
     if (!maySend(locked, sendCause)) return locked;
-    return changeMppPayment(tx, locked, 'withhold', why, cause, { real: new Date() });
+    const command = locked.status === 'minted' ? 'refuse' : 'withhold';
+    return changeMppPayment(tx, locked, command, why, cause, { real: new Date() });
   });
 }
+
+/** Of the step that has claimed the row, which no one else sends. */
+const withhold = (deps: Deps, row: Row, why: Refusal, cause: Cause): Promise<Row> =>
+  deps.database.write(async (tx) =>
+    changeMppPayment(tx, await lockMppPaymentWithIntent(tx, row), 'withhold', why, cause, { real: new Date() }),
+  );

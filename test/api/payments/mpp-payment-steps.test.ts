@@ -8,7 +8,8 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { allowAllRisk } from '../../../src/adapters/risk/allow-all.ts';
 import type { Database } from '../../../src/db/database.ts';
-import { silenceMs } from '../../../src/domains/payments/mpp-payments/mpp-payment.rules.ts';
+import { runSql } from '../../../src/db/statement.ts';
+import { sendWithinMs, silenceMs } from '../../../src/domains/payments/mpp-payments/mpp-payment.rules.ts';
 import type { PaidResource } from '../../../src/domains/payments/mpp-payments/paid-resource.port.ts';
 import { newId } from '../../../src/kernel/ids.ts';
 import { hour } from '../../../src/kernel/instant.ts';
@@ -25,7 +26,7 @@ import { readVaultKeys } from '../../../src/vault/vault-keys.ts';
 import { anUnknownPayment, aRequestedPayment } from '../../support/open-payment.ts';
 import { challengeHeader } from '../../support/payment-challenges.ts';
 import { anIntent, aPayer, brokenInvariants, inDatabase, networkOf, type Payer } from '../../support/payments-world.ts';
-import { businessNow, startWorld, type World } from '../../support/world.ts';
+import { businessNow, eventually, startWorld, type World } from '../../support/world.ts';
 
 let world: World;
 beforeAll(async () => {
@@ -87,10 +88,18 @@ type Steps = ReturnType<typeof stepsIn>;
 
 const buyer = (): Promise<Payer> => aPayer(world, { fundsCents: 5_000, policy: { require_intent: true } });
 
+type Playing = (steps: Steps, id: string) => Promise<void>;
+type Played = { readonly id: string; readonly payer: Payer; readonly seen: readonly unknown[] };
+
+/** The same of a run of an older release, which has marked the row for the step that sends. */
+const marked = (play: Playing): Promise<Played> =>
+  minted(async (steps, id) => {
+    expect(await steps.mark(id, cause)).toMatchObject({ mayHaveSent: false, row: { status: 'presenting' } });
+    await play(steps, id);
+  });
+
 /** A payment whose credential is minted and may leave; `play` takes the next steps. */
-async function marked(
-  play: (steps: Steps, id: string) => Promise<void>,
-): Promise<{ id: string; payer: Payer; seen: readonly unknown[] }> {
+async function minted(play: Playing): Promise<Played> {
   const payer = await buyer();
   const id = await aRequestedPayment(world, await anIntent(world, payer, { merchant: null }));
   const { resource, seen } = merchantOf(id);
@@ -98,7 +107,6 @@ async function marked(
     const steps = stepsIn(database, resource);
     await steps.obtain(id);
     await steps.obtain(id); // A repeat finds it done.
-    expect(await steps.mark(id, cause)).toMatchObject({ mayHaveSent: false, row: { status: 'presenting' } });
     await play(steps, id);
   });
   return { id, payer, seen };
@@ -107,8 +115,74 @@ async function marked(
 const statusOf = async (id: string) =>
   (await world.sql('select status from mpp_payments where id = $1', [id]))[0]?.status;
 
+/** The clock of this process is as much later, until it is restored. */
+function movedOn(ms: number): () => void {
+  const Real = Date;
+  globalThis.Date = class extends Real {
+    constructor(...given: []) {
+      super(...((given.length === 0 ? [Real.now() + ms] : given) as []));
+    }
+    static override now = (): number => Real.now() + ms;
+  } as DateConstructor;
+  return () => {
+    globalThis.Date = Real;
+  };
+}
+
+const expireCredentialOf = (payment: string) =>
+  world.sql(`update mpp_credentials set expires_at = now() - interval '1 second' where payment_id = $1`, [payment]);
+
 describe('the step that sends', () => {
-  test('says in the row that the credential leaves before it does; repeated and at once it sends once', async () => {
+  test('moves the row before the credential leaves; of steps that come at once and again, of any run, one sends', async () => {
+    const { id, seen } = await minted(async ({ present }, payment) => {
+      await Promise.all([present(payment, cause), present(payment, 'another run'), present(payment, cause)]);
+      await present(payment, cause);
+      await present(payment, 'another run');
+    });
+    expect(seen).toEqual([{ status: 'presenting', isSent: true }]);
+    expect(await statusOf(id)).toBe('accepted');
+  });
+
+  test('sends nothing once the credential has expired, also where another worker minted it; nothing is spent', async () => {
+    const { id, seen } = await minted(async ({ present }, payment) => {
+      await expireCredentialOf(payment);
+      await present(payment, cause);
+    });
+    const other = merchantOf('');
+    const elsewhere = await minted(async (_, payment) => {
+      await expireCredentialOf(payment);
+      await inDatabase(world, (database) => stepsIn(database, other.resource).present(payment, cause));
+    });
+    expect([...seen, ...elsewhere.seen, ...other.seen]).toEqual([]);
+    expect([await statusOf(id), await statusOf(elsewhere.id)]).toEqual(['refused', 'refused']);
+  });
+
+  test('sends nothing where its process stood still while it moved the row; nothing is spent', async () => {
+    const { id, seen } = await minted(async ({ present }, payment) => {
+      const isBlocked = () =>
+        world.sql(
+          `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query ~ 'write_mpp_payment'`,
+        );
+      const [isLocked, mayGoOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const holding = inDatabase(world, (other) =>
+        other.write(async (tx) => {
+          await runSql(tx, 'select 1 from mpp_payments where id = $1 for update', [payment]);
+          isLocked.resolve();
+          await mayGoOn.promise;
+        }),
+      );
+      await isLocked.promise;
+      const presenting = present(payment, cause);
+      await eventually(isBlocked, (found) => found.length === 1);
+      const restore = movedOn(sendWithinMs);
+      mayGoOn.resolve();
+      await Promise.all([holding, presenting]).finally(restore);
+    });
+    expect(seen).toEqual([]);
+    expect(await statusOf(id)).toBe('refused');
+  });
+
+  test('of an older release says in the row that the credential leaves before it does; repeated and at once it sends once', async () => {
     const { id, seen } = await marked(async ({ present, mark }, payment) => {
       expect(await mark(payment, cause)).toMatchObject({ mayHaveSent: false });
       await Promise.all([present(payment, cause), present(payment, cause), present(payment, cause)]);
@@ -145,9 +219,7 @@ describe('the step that sends', () => {
 
   test('sends nothing once the challenge has expired; nothing is spent', async () => {
     const { id, seen } = await marked(async ({ present }, payment) => {
-      await world.sql(`update mpp_credentials set expires_at = now() - interval '1 second' where payment_id = $1`, [
-        payment,
-      ]);
+      await expireCredentialOf(payment);
       await present(payment, cause);
     });
     expect(seen).toEqual([]);

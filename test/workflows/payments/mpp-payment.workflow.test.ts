@@ -36,6 +36,8 @@ type Row = {
   answered: MppPaymentStatus;
   /** Of the activity that sends: it never answers. */
   hangs: boolean;
+  /** The activities are those of a release whose step that sends did not claim the row. */
+  isMarkedFirst: boolean;
 };
 const rows = new Map<string, Row>();
 
@@ -53,6 +55,7 @@ function aPayment(over: Partial<Row> = {}): { id: string; row: Row } {
     faults: [],
     answered: 'paid',
     hangs: false,
+    isMarkedFirst: false,
     ...over,
   };
   rows.set(id, row);
@@ -76,7 +79,9 @@ function stateOf(id: string) {
     givenUpAt: '2026-03-08T12:05:00.000Z',
     isAnswered: !['requested', 'challenged', 'allowed', 'minted', 'presenting', 'unknown'].includes(status),
   };
-  return { version, ...mppPaymentFacts(row, { business: now, real: now }), view };
+  const { dueInMs, ...facts } = mppPaymentFacts(row, { business: now, real: now });
+  const { send, ...older } = dueInMs;
+  return { version, ...facts, dueInMs: row.isMarkedFirst ? older : dueInMs, view };
 }
 
 const moving = (name: string, from: MppPaymentStatus, to: (row: Row) => MppPaymentStatus) => async (id: string) => {
@@ -116,8 +121,15 @@ const activities = {
   },
   presentMppCredential: async (id: string, causeId: string) => {
     const row = rows.get(id) as Row;
-    if (row.status !== 'presenting' || row.sendCause !== causeId || row.sentAt !== null) return stateOf(id);
-    row.sentAt = new Date();
+    if (row.faults[0] === 'send') {
+      row.faults.shift();
+      throw new Error('it ended before it claimed');
+    }
+    const now = new Date();
+    const isMarked = row.status === 'presenting' && row.sendCause === causeId && row.sentAt === null;
+    if (!isMarked && (row.status !== 'minted' || row.isMarkedFirst)) return stateOf(id);
+    Object.assign(row, { status: 'presenting', sendCause: causeId, sendUntil: now, presentedAt: now, sentAt: now });
+    row.version += 1;
     row.done.push('send');
     if (row.hangs) throw new Error('the connection broke');
     Object.assign(row, { status: row.answered, version: row.version + 1 });
@@ -155,12 +167,24 @@ const pay = (handle: WorkflowHandle): Promise<MppPaymentView> =>
   handle.executeUpdate<MppPaymentView, [object]>('pay', { args: [{}] });
 const sends = ({ done }: Row): number => done.filter((step) => step === 'send').length;
 
-test('reads as the process: its credential obtained, marked, presented once', async () => {
+test('reads as the process: its credential obtained, presented once', async () => {
   const { id, row } = aPayment({ faults: ['obtain', 'obtain'] });
   const handle = await start(id);
   expect(await pay(handle)).toMatchObject({ paymentId: id, status: 'paid' });
   expect(await handle.result()).toMatchObject({ status: 'paid' });
+  expect(row.done).toEqual(['obtain', 'send']);
+});
+
+test('a run that an older release began marks first, and then presents once', async () => {
+  const { id, row } = aPayment({ isMarkedFirst: true });
+  expect(await (await start(id)).result()).toMatchObject({ status: 'paid' });
   expect(row.done).toEqual(['obtain', 'mark', 'send']);
+});
+
+test('a step that ends before it has claimed the row is repeated: nothing was sent', async () => {
+  const { id, row } = aPayment({ faults: ['send', 'send'] });
+  expect(await (await start(id)).result()).toMatchObject({ status: 'paid' });
+  expect(row.done).toEqual(['obtain', 'send']);
 });
 
 test('a payment that is refused at any step before is answered, and nothing is presented', async () => {
@@ -192,7 +216,7 @@ test('without an answer the outcome is unknown: nothing is sent again, and the n
   row.version += 1;
   await handle.signal('wake');
   expect(await handle.result()).toMatchObject({ status: 'paid' });
-  expect(row.done).toEqual(['obtain', 'mark', 'send', 'end', 'charge']);
+  expect(row.done).toEqual(['obtain', 'send', 'end', 'charge']);
 });
 
 test('a charge that is found when the seven days are over settles the payment', async () => {
@@ -202,7 +226,7 @@ test('a charge that is found when the seven days are over settles the payment', 
   expect(row.done).toEqual(['charge']);
 });
 
-test('a run that is lost after the mark asks for the outcome, and does not send', async () => {
+test('a run that is lost after the row says that it sends asks for the outcome, and does not send', async () => {
   const { id, row } = aPayment({
     status: 'presenting',
     sendCause: 'mpp-payment/lost/run/answered',
@@ -221,7 +245,7 @@ test('what was marked by a lost run and never sent is refused when its time is o
   expect([sends(row), row.done]).toEqual([0, ['end']]);
 });
 
-test('a run that was terminated between mark and answer: its successor never sends a second time', async () => {
+test('a run that was terminated between sending and answer: its successor never sends a second time', async () => {
   const { id, row } = aPayment({ hangs: true });
   const handle = await start(id);
   await eventually(

@@ -163,8 +163,11 @@ export const waitsForCharge = (status: MppPaymentStatus): boolean => status === 
 
 /** What the workflow of a payment waits for, in its order. */
 export type MppPaymentFact = 'minted' | 'answered' | 'settled';
-/** `answer`: the merchant's time is up; `charge`: the charge is known and not recorded; `silence`: no one has answered. */
-export type MppPaymentDue = 'answer' | 'charge' | 'silence';
+/**
+ * `send`: the credential may be sent, which the step that sends it commits first; `answer`: the merchant's time is up;
+ * `charge`: the charge is known and not recorded; `silence`: no one has answered.
+ */
+export type MppPaymentDue = 'send' | 'answer' | 'charge' | 'silence';
 
 export type MppPaymentProgress = Settling & {
   /** Real time. */
@@ -205,6 +208,7 @@ export function mppPaymentFacts(
     final,
     reached: (Object.keys(facts) as MppPaymentFact[]).filter((fact) => facts[fact]),
     dueInMs: {
+      ...(status === 'minted' ? { send: 0 } : {}),
       ...(answerDue === null ? {} : { answer: answerDue - now.real.getTime() }),
       ...(isCharged ? { charge: 0 } : {}),
       ...(isSilent ? { silence: givenUpAt(presentedAt).getTime() - now.business.getTime() } : {}),

@@ -122,7 +122,7 @@ export async function lockMppPaymentWithIntent(tx: Tx, { id }: Pick<Row, 'id'>):
 }
 
 type Read = 'payeeUrl' | 'sealedChallenge' | 'amountCents' | 'currency';
-type Sent = 'sendCause' | 'sendUntil' | 'presentedAt';
+type Sent = 'sendCause' | 'sendUntil' | 'sentAt' | 'presentedAt';
 type Ended = 'chargeOutcome' | 'chargeSource' | 'transactionId' | 'outcomeCode' | 'outcomeReason';
 export type MppPaymentChange = Partial<Pick<MppPaymentRow, Read | Sent | Ended>>;
 

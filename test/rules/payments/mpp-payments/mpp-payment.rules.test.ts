@@ -265,10 +265,11 @@ describe('facts and due times', () => {
     ]);
   });
 
-  test('only a payment that is presented has a time to answer, and only one of which nothing is heard is silent', () => {
+  test('only a minted payment may be sent, only one that is presented has a time to answer, and only one of which nothing is heard is silent', () => {
     const instants = { sendUntil: now.real, sentAt: now.real, presentedAt: now.business };
     for (const one of mppPaymentStatuses) {
       const { dueInMs } = mppPaymentFacts(aPayment({ status: one, ...instants }), now);
+      expect(dueInMs.send).toBe(one === 'minted' ? 0 : undefined);
       expect(dueInMs.answer !== undefined).toBe(one === 'presenting');
       expect(dueInMs.silence !== undefined).toBe(waitsForCharge(one));
       expect(waitsForCharge(one)).toBe(one === 'accepted' || one === 'unknown');

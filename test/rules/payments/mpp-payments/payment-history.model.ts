@@ -74,6 +74,8 @@ export type Payment = {
   /** How often the credential left. */
   left: number;
   run: Run;
+  /** Its run is of an older release: it marks the row, and then another step sends. */
+  readonly isMarkedFirst: boolean;
 };
 type Run = { readonly number: number; task: Task | null; hasMarked: boolean; maySend: boolean };
 type Steps = Generator<undefined, void, number>;
@@ -136,6 +138,7 @@ export class PaymentHistory {
       ...{ status: 'requested', sendCause: null, sendUntil: null, sentAt: null, presentedAt: null },
       ...{ chargeOutcome: null, chargeSource: null, charge: null, merchantStatus: null, left: 0, hadEnded: false },
       run: newRun(0),
+      isMarkedFirst: this.payments.length % 3 === 2,
     });
     return true;
   }
@@ -382,8 +385,10 @@ export class PaymentHistory {
     if (status === 'requested') return this.#request(payment);
     if (status === 'challenged') return this.#allow(payment);
     if (status === 'allowed') return this.#mint(payment, worker);
-    if (status === 'minted' || (status === 'presenting' && !run.hasMarked)) return this.#mark(payment, run);
-    if (status === 'presenting' && run.maySend) return this.#send(payment, run, worker);
+    if (payment.isMarkedFirst) {
+      if (status === 'minted' || (status === 'presenting' && !run.hasMarked)) return this.#mark(payment, run);
+      if (status === 'presenting' && run.maySend) return this.#send(payment, run, worker);
+    } else if (dueInMs.send !== undefined) return this.#send(payment, run, worker);
     if (dueInMs.answer !== undefined && dueInMs.answer <= 0) return this.#endPresentation(payment);
     if (settlementOf(payment) !== undefined) return this.#recordCharge(payment);
     if (dueInMs.silence !== undefined && dueInMs.silence <= 0) return this.#endSilence(payment);
@@ -462,14 +467,18 @@ export class PaymentHistory {
     const { credential } = payment;
     const isAlive = credential?.status === 'minted' && !isPastExpiry(credential, this.real);
     if (!isMinted || credential === null || (this.#rules.looksAgain && !isAlive)) {
-      if (this.#rules.maySend(payment, cause, this.real)) this.#change(payment, 'withhold', 'refuse');
+      if (!this.#rules.maySend(payment, cause, this.real)) return;
+      this.#change(payment, payment.status === 'minted' ? 'refuse' : 'withhold', 'refuse');
       return;
     }
-    if (!this.#rules.maySend(payment, cause, this.real) || this.real >= (payment.sendUntil ?? this.real)) return;
+    if (!this.#claim(payment, cause)) return;
     if (!isAlive) throw new Error(`${payment.id} sends ${credential.id}, which is ${credential.status} or has expired`);
     if (isRemembered) this.sentFromMemory++;
-    if (this.#rules.marksBeforeSend) payment.sentAt = this.real;
     const dice = yield;
+    if (this.real >= (payment.sendUntil ?? this.real)) {
+      this.#change(payment, 'withhold', 'refuse'); // Its process stood still: nothing has left, and nothing leaves.
+      return;
+    }
     if (dice % 16 === 0) {
       yield;
       this.#change(payment, 'withhold', 'no_answer'); // Unreachable: nothing has left.
@@ -485,6 +494,18 @@ export class PaymentHistory {
     const says = status === 0 ? 'nothing' : merchantSays(status, hasReceipt);
     if (dice % 3 === 0) yield; // The answer is written late.
     this.#conclude(payment, says, status === 0 ? 'no_answer' : 'answer');
+  }
+
+  /** Only the step that has moved the row sends. */
+  #claim(payment: Payment, cause: string): boolean {
+    if (!this.#rules.maySend(payment, cause, this.real)) return false;
+    if (payment.status === 'minted') {
+      const sendUntil = new Date(this.real.getTime() + sendWithinMs);
+      if (!this.#change(payment, 'present', 'present')) return false;
+      Object.assign(payment, { sendCause: cause, sendUntil, presentedAt: this.business });
+    } else if (this.real >= (payment.sendUntil ?? this.real)) return false;
+    if (this.#rules.marksBeforeSend) payment.sentAt = this.real;
+    return true;
   }
 
   #conclude(payment: Payment, says: MerchantSays, cause: string): void {

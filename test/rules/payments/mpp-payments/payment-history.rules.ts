@@ -24,7 +24,7 @@ export type Rules = {
   readonly isOpen: (status: MppPaymentStatus) => boolean;
   /** No other credential of the intent is minted meanwhile. */
   readonly isInTheWay: (credential: Credential) => boolean;
-  /** The workflow's own guard: the call was marked by this run. */
+  /** The workflow's own guard in an older release: the call was marked by this run. */
   readonly isOwnCall: (payment: Payment, cause: string) => boolean;
   /** The guard of the step that sends. */
   readonly maySend: (payment: Payment, cause: string, now: Date) => boolean;
@@ -46,7 +46,8 @@ export const productRules: Rules = {
   isOpen: (status) => openMppPaymentStatuses.includes(status),
   isInTheWay: () => true,
   isOwnCall: ({ sendCause }, cause) => sendCause === cause,
-  maySend: ({ status, sendCause, sentAt }, cause) => status === 'presenting' && sendCause === cause && sentAt === null,
+  maySend: ({ status, sendCause, sentAt }, cause) =>
+    status === 'minted' || (status === 'presenting' && sendCause === cause && sentAt === null),
   marksBeforeSend: true,
   looksAgain: true,
   revokesOnCancel: true,
@@ -109,7 +110,7 @@ export const faults: Readonly<Record<string, Partial<Rules>>> = {
   },
   'any run sends the credential, also when another one has sent it': {
     isOwnCall: () => true,
-    maySend: ({ status }) => status === 'presenting',
+    maySend: ({ status }) => status === 'minted' || status === 'presenting',
   },
   'the send is noted after the credential has left': { marksBeforeSend: false },
   'a remembered credential is sent without a look at its state': { looksAgain: false },
