@@ -24,8 +24,8 @@ export const workflowFaults: readonly Fault[] = [
       named: 'a history that becomes long',
     },
     {
-      from: '{ isPartOfOnce: true, mayStayUnknown: true });',
-      to: '{ isPartOfOnce: true });',
+      from: 'AttemptOptions = { isPartOfOnce: true, mayStayUnknown: true };',
+      to: 'AttemptOptions = { isPartOfOnce: true };',
       harm: 'a sending without an answer fails the run instead of asking',
       named: 'a call without an answer',
     },
