@@ -15,7 +15,19 @@ create or replace function lock_spending(p_agent text) returns bigint language s
     returning s.revision - 1
 $$;
 
--- The same for the agent of an intent; no row where there is no such intent.
+/* The intent, locked after its agent's place in the queue; no row where there is no such intent. The intent is read when
+   the queue has been waited for. */
+create or replace function lock_intent_for_payment(p_intent text) returns setof intents language plpgsql as $$
+declare
+  v_agent text;
+begin
+  select i.agent_id into v_agent from intents i where i.id = p_intent;
+  if not found then return; end if;
+  perform lock_spending(v_agent);
+  return query select i.* from intents i where i.id = p_intent for update;
+end $$;
+
+-- Of an older release, which locked the intent in a statement of its own.
 create or replace function lock_spending_for_intent(p_intent text, out owner_id text, out agent_id text)
   returns setof record language plpgsql as $$
 begin

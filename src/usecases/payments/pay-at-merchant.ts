@@ -20,9 +20,8 @@ import {
 import { outcomeOf, progressOf } from '../../domains/payments/mpp-payments/mpp-payment.state.ts';
 import { sealTool } from '../../domains/payments/mpp-payments/mpp-payment.tool.ts';
 import type { ToolCall } from '../../domains/payments/mpp-payments/paid-resource.port.ts';
-import { lockSpendingForIntent } from '../../domains/payments/transactions/payment-lock.service.ts';
+import { lockIntentForPayment } from '../../domains/payments/transactions/payment-lock.service.ts';
 import type { IntentRow } from '../../domains/spending/intents/intent.entity.ts';
-import { lockedIntent } from '../../domains/spending/intents/intent.lock.service.ts';
 import { refuseUnpayable } from '../../domains/spending/intents/intent.state.service.ts';
 import { refuseClosedWindow } from '../../domains/spending/intents/windows/window.now.service.ts';
 import { policyOfAgent } from '../../domains/spending/policies/policy.queries.ts';
@@ -156,8 +155,7 @@ async function begin(
 ): Promise<{ readonly row: Readonly<MppPaymentRow>; readonly run?: WorkflowRun }> {
   const known = call.idempotencyKey === undefined ? null : await findMppPayment(tx, ids.id);
   if (known !== null) return { row: known }; // This very request began it.
-  mayReach(ownOf(call), 'intent', intentId, await lockSpendingForIntent(tx, intentId));
-  const intent = await lockedIntent(tx, intentId);
+  const intent = mayReach(ownOf(call), 'intent', intentId, await lockIntentForPayment(tx, intentId));
   await refuse(tx, intent, cardId, call.cause.at);
   const row = await openMppPayment(tx, { ...ids, intent, url, tool }, inRunOf(call.cause, intent));
   return { row, run: openedRunOf(row, intent) };

@@ -18,9 +18,8 @@ import {
   expireMppCredential,
   reserveMppCredential,
 } from '../../domains/payments/mpp-credentials/mpp-credential.service.ts';
-import { lockSpendingForIntent } from '../../domains/payments/transactions/payment-lock.service.ts';
+import { lockIntentForPayment } from '../../domains/payments/transactions/payment-lock.service.ts';
 import type { IntentRow } from '../../domains/spending/intents/intent.entity.ts';
-import { lockedIntent } from '../../domains/spending/intents/intent.lock.service.ts';
 import { notFound } from '../../kernel/errors.ts';
 import { type Cause, inRunOf } from '../../platform/cause.ts';
 import { whyInactiveOf } from '../spending/assert-active.ts';
@@ -55,8 +54,8 @@ export const reserveCredential =
   ({ evaluateChallenge }: { readonly evaluateChallenge: EvaluateChallenge }) =>
   async (tx: Tx, order: CredentialOrder, caller: Cause): Promise<Reservation> => {
     const { credentialId, intentId, paymentId, charge } = order;
-    if ((await lockSpendingForIntent(tx, intentId)) === null) throw notFound('intent', intentId);
-    const intent = await lockedIntent(tx, intentId);
+    const intent = await lockIntentForPayment(tx, intentId);
+    if (intent === null) throw notFound('intent', intentId);
     const surroundings = await surroundingsOf(tx, intentId, credentialId);
     const known = surroundings.isMade ? await findMppCredential(tx, credentialId) : null;
     if (known !== null) return { ok: true, row: known, intentVersion: undefined, read: undefined };

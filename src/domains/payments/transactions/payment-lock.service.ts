@@ -3,9 +3,13 @@
  * caller's transaction ends. Accounts of the ledger are always locked after them.
  * @module
  */
+import { sql } from 'kysely';
 import * as z from 'zod';
-import { firstRowOf, oneRowOf, runSql } from '../../../db/statement.ts';
+import { type Given, query } from '../../../db/db.ts';
+import { oneRowOf, runSql } from '../../../db/statement.ts';
+import { columnsOf, type RowOf } from '../../../db/tables.ts';
 import type { Tx } from '../../../db/tx.ts';
+import { type IntentRow, IntentSchema } from '../../spending/intents/index.ts';
 import type { TransactionRow } from './transaction.entity.ts';
 import { lockTransaction, lockTransactions } from './transaction.queries.ts';
 
@@ -14,21 +18,15 @@ export async function lockSpending(tx: Tx, agentId: string): Promise<void> {
   await runSql(tx, 'select lock_spending($1)', [agentId]);
 }
 
-const lockedHolder = z.object({ ownerId: z.string(), agentId: z.string() });
+const lockedIntent = query((from, given: Given<{ id: string }>) =>
+  from
+    .selectFrom(sql<RowOf<'intents'>>`lock_intent_for_payment(${given('id')})`.as('i'))
+    .select(columnsOf(IntentSchema)),
+);
 
-/** The same for the agent of an intent, whose owner and agent it answers with; null where there is no such intent. */
-export async function lockSpendingForIntent(
-  tx: Tx,
-  intentId: string,
-): Promise<{ readonly ownerId: string; readonly agentId: string } | null> {
-  const found = await firstRowOf(
-    tx,
-    lockedHolder,
-    'select owner_id as "ownerId", agent_id as "agentId" from lock_spending_for_intent($1)',
-    [intentId],
-  );
-  return found ?? null;
-}
+/** The same for the agent of an intent, and then the intent, to be read; null where there is none. */
+export const lockIntentForPayment = (tx: Tx, intentId: string): Promise<Readonly<IntentRow> | null> =>
+  lockedIntent.first(tx, { id: intentId });
 
 /** For booking on it: with its agent, card and intent. */
 export async function lockPayment(tx: Tx, transactionId: string): Promise<TransactionRow> {
