@@ -4,7 +4,6 @@
  * @module
  */
 import type { Tx } from '../../db/tx.ts';
-import { type CardOnRecord, cardOnRecord } from '../../domains/cards/cards/card.queries.ts';
 import type { Challenge, ChargeRequest } from '../../domains/payments/mpp/challenge.wire.ts';
 import {
   type ChallengeEvaluation,
@@ -18,11 +17,9 @@ import { whyUnpayable } from '../../domains/spending/intents/intent.rules.ts';
 import { stateOf } from '../../domains/spending/intents/intent.state.service.ts';
 import { matchableIntent } from '../../domains/spending/intents/matchable-intent.rules.ts';
 import { payableAt, windowOfNow } from '../../domains/spending/intents/windows/window.now.service.ts';
-import { protectRulesFor } from '../../domains/spending/protect-rules/protect-rule.queries.ts';
-import type { ProtectRule } from '../../domains/spending/protect-rules/protect-rule.rules.ts';
 import type { EvaluateCharge } from './evaluate-charge.ts';
-import { claimedMerchant, type MerchantsOfCharge } from './merchant-of-charge.ts';
 import { protectionBy } from './protection-from.ts';
+import { type ReadForMinting, readForMinting } from './read-for-minting.ts';
 
 export type ChallengeOrder = {
   readonly intent: IntentRow;
@@ -34,15 +31,6 @@ export type ChallengeOrder = {
   readonly charge: ChargeRequest;
   /** Of the address that sent the challenge; null where only the challenge is known. */
   readonly origin: string | null;
-};
-
-/** What was read for the evaluation, and what the minting that follows it needs again. */
-export type ReadForMinting = {
-  readonly card: CardOnRecord;
-  /** Of the owner, for the agent. */
-  readonly rules: readonly ProtectRule[];
-  /** Undefined where the challenge does not carry its key. */
-  readonly merchants: MerchantsOfCharge | undefined;
 };
 
 export type EvaluatedChallenge = Refused | (Exclude<ChallengeEvaluation, Refused> & { readonly read: ReadForMinting });
@@ -63,8 +51,8 @@ export const evaluateChallenge =
     const matchable = matchableIntent(intent, taken === null ? [] : [taken], payableAt(intent, at));
     const why = whyUnpayable(stateOf(intent), at) ?? matchable.closedBecause;
     if (why !== undefined) return refused('intent', why);
-    const card = await cardOnRecord(tx, cardId);
-    const { brand, cardRef } = card;
+    const read = await readForMinting(tx, intent, charge);
+    const { brand, cardRef } = read.card;
     // Category and country are the network's to say, so a rule about them is applied at the authorization.
     const planned = {
       intentId: intent.id,
@@ -79,8 +67,6 @@ export const evaluateChallenge =
       },
     } as const;
     const { decision, tolerancePercent } = await evaluate(tx, planned, at);
-    const rules = await protectRulesFor(tx, intent);
-    const { merchant, found: merchants } = await claimedMerchant(tx, charge);
     const facts = {
       challenge,
       charge,
@@ -88,9 +74,9 @@ export const evaluateChallenge =
       intent: matchable,
       tolerancePercent,
       brand,
-      protection: protectionBy(rules, intent.agentId, { payee, realm: challenge.realm, merchant }),
+      protection: protectionBy(read.rules, intent.agentId, { payee, realm: challenge.realm, merchant: read.claimed }),
       decision,
     };
     const evaluation = evaluateFacts(facts, new Date());
-    return evaluation.ok ? { ...evaluation, read: { card, rules, merchants } } : evaluation;
+    return evaluation.ok ? { ...evaluation, read } : evaluation;
   };

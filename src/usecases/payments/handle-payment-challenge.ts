@@ -55,7 +55,7 @@ export const handlePaymentChallenge =
     if (!reading.ok) throw new DomainError(refusalErrorCode(reading.code), reading.reason);
     const { payee } = reading;
     const { ownerId } = ownOf(call);
-    const { merchant } = await claimedMerchant(database.read(), charge);
+    const merchant = await claimedMerchant(database.read(), charge);
     const forbidden = await protectionFrom(
       database.read(),
       { ownerId, agentId },

@@ -17,23 +17,17 @@ export type MerchantsOfCharge = {
   readonly held: HeldKey | null;
 };
 
-export type ClaimedMerchant = {
-  /** Before the key is known to be the merchant's; null for a merchant that is not registered. */
-  readonly merchant: RegisteredMerchant | null;
-  /** Where the challenge carries its key. */
-  readonly found?: MerchantsOfCharge;
-};
-
+/** Before the key is known to be the merchant's; null for a merchant that is not registered. */
 export async function claimedMerchant(
   tx: Tx,
   { recipient, key }: Pick<ChargeRequest, 'recipient' | 'key'>,
-): Promise<ClaimedMerchant> {
+): Promise<RegisteredMerchant | null> {
   const reading = key.kind === 'embedded' ? readEncryptionKey(key.jwk) : undefined;
   if (reading?.ok === true) {
-    const found = await merchantsOfCharge(tx, { recipient, jwk: reading.jwk });
-    return { merchant: found.named ?? found.held?.merchant ?? null, found };
+    const { named, held } = await merchantsOfCharge(tx, { recipient, jwk: reading.jwk });
+    return named ?? held?.merchant ?? null;
   }
-  return { merchant: recipient === undefined ? null : await merchantNamed(tx, recipient) };
+  return recipient === undefined ? null : merchantNamed(tx, recipient);
 }
 
 export async function merchantsOfCharge(

@@ -46,10 +46,11 @@ import { ownClockInWords } from '../../platform/own-clock.ts';
 import { hashSecret } from '../../vault/secret-hash.ts';
 import type { Vault } from '../../vault/vault.ts';
 import { whyInactive } from '../spending/assert-active.ts';
-import { evaluateChallenge, type ReadForMinting } from './evaluate-challenge.ts';
+import { evaluateChallenge } from './evaluate-challenge.ts';
 import type { EvaluateCharge } from './evaluate-charge.ts';
 import { merchantBehind, merchantsOfCharge } from './merchant-of-charge.ts';
 import { type ProtectedPayee, protectionBy, protectionFrom } from './protection-from.ts';
+import type { ReadForMinting } from './read-for-minting.ts';
 import { type CredentialOrder, causeOfStep, type Reservation, reserveCredential } from './reserve-credential.ts';
 
 export type MintDeps = {

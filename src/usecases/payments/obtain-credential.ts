@@ -7,7 +7,7 @@ import type { Tx } from '../../db/tx.ts';
 import type { MppPaymentRow } from '../../domains/payments/mpp-payments/mpp-payment.entity.ts';
 import { mppPaymentOf } from '../../domains/payments/mpp-payments/mpp-payment.queries.ts';
 import {
-  allowMppPayment,
+  allowanceOfPayment,
   changeMppPayment,
   lockMppPayment,
   lockMppPaymentWithIntent,
@@ -15,6 +15,7 @@ import {
   mintOfPayment,
   undefinedIfStale,
 } from '../../domains/payments/mpp-payments/mpp-payment.service.ts';
+import { carryOut } from '../../domains/payments/mpp-payments/mpp-payment.write.ts';
 import { DomainError } from '../../kernel/errors.ts';
 import { ownClockInWords } from '../../platform/own-clock.ts';
 import { evaluateChallenge } from './evaluate-challenge.ts';
@@ -106,12 +107,15 @@ const allowPayment = (deps: Deps) => {
   return async (row: Row, { opened, change }: Asked, causeOf: CauseOfStep): Promise<Allowed> => {
     const writing = deps.database.write(async (tx): Promise<Allowed | undefined> => {
       const order = credentialOrderOf({ ...row, ...change }, opened);
-      const reserved = await reserve(tx, order, causeOf('allow'));
-      if (!reserved.ok) return { refused: refusal(reserved.code, reserved.reason) };
       const causes = { challenge: causeOf('challenge'), allow: causeOf('allow') };
-      const allowed = await allowMppPayment(tx, row, change, causes);
-      if (allowed === undefined) throw await goneFurther(tx, row);
-      return { order, credential: reserved, intentVersion: reserved.intentVersion, payment: allowed };
+      const allowance = allowanceOfPayment(row, change, causes);
+      const reserved = await reserve(tx, order, causeOf('allow'), allowance.write);
+      if (!reserved.ok) return { refused: refusal(reserved.code, reserved.reason) };
+      const { intentVersion, paymentVersion } = reserved;
+      // One that was reserved before is allowed by itself.
+      const version = paymentVersion === undefined ? await carryOut(tx, allowance.write) : paymentVersion;
+      if (version === null) throw await goneFurther(tx, row);
+      return { order, credential: reserved, intentVersion, payment: allowance.after(version) };
     });
     const allowed = await undefinedIfStale(writing);
     if (allowed === undefined) throw await goneFurther(deps.database.read(), row);

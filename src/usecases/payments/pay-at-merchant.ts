@@ -10,7 +10,7 @@ import { isFinalCheckout } from '../../domains/payments/checkout/checkout.rules.
 import type { MppPaymentRow } from '../../domains/payments/mpp-payments/mpp-payment.entity.ts';
 import { mppPaymentWorkflowId } from '../../domains/payments/mpp-payments/mpp-payment.messages.ts';
 import { payResult } from '../../domains/payments/mpp-payments/mpp-payment.outcome.rules.ts';
-import { findMppPayment, mppPaymentOf } from '../../domains/payments/mpp-payments/mpp-payment.queries.ts';
+import { answeredMppPaymentOf, findMppPayment } from '../../domains/payments/mpp-payments/mpp-payment.queries.ts';
 import { isFinalMppPayment } from '../../domains/payments/mpp-payments/mpp-payment.rules.ts';
 import {
   openedRunOf,
@@ -113,7 +113,7 @@ async function settled(
     const wait = async (): Promise<Readonly<MppPaymentRow>> => {
       for (;;) {
         await watch.next(until - Date.now());
-        const row = await mppPaymentOf(database.read(), id);
+        const row = await answeredMppPaymentOf(database.read(), id, new Date());
         if (hasOutcome(row) || Date.now() >= until) return row;
       }
     };

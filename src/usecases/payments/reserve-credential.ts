@@ -23,8 +23,9 @@ import type { IntentRow } from '../../domains/spending/intents/intent.entity.ts'
 import { notFound } from '../../kernel/errors.ts';
 import { type Cause, inRunOf } from '../../platform/cause.ts';
 import { whyInactiveOf } from '../spending/assert-active.ts';
-import type { EvaluateChallenge, ReadForMinting } from './evaluate-challenge.ts';
+import type { EvaluateChallenge } from './evaluate-challenge.ts';
 import { type Surroundings, surroundingsOf } from './payment-surroundings.ts';
+import type { ReadForMinting } from './read-for-minting.ts';
 
 export type CredentialOrder = {
   readonly credentialId: MppCredentialRow['id'];
@@ -46,13 +47,15 @@ export type Reservation =
       readonly intentVersion: number | undefined;
       /** For the evaluation; undefined where the credential was reserved before. */
       readonly read: ReadForMinting | undefined;
+      /** Of the payment that was written with it; null where it has gone further, undefined where it was not written. */
+      readonly paymentVersion?: number | null | undefined;
     }
   | Refused;
 
-/** A repeat finds the row of the first time. */
+/** A repeat finds the row of the first time. `payment`: what is written of the payment with a credential that is new. */
 export const reserveCredential =
   ({ evaluateChallenge }: { readonly evaluateChallenge: EvaluateChallenge }) =>
-  async (tx: Tx, order: CredentialOrder, caller: Cause): Promise<Reservation> => {
+  async (tx: Tx, order: CredentialOrder, caller: Cause, payment?: object): Promise<Reservation> => {
     const { credentialId, intentId, paymentId, charge } = order;
     const intent = await lockIntentForPayment(tx, intentId);
     if (intent === null) throw notFound('intent', intentId);
@@ -73,8 +76,8 @@ export const reserveCredential =
       ...{ id: credentialId, intent, paymentId, challenge, origin, payee, ceilingCents },
       amountCents: charge.amountCents,
     };
-    const row = await reserveMppCredential(tx, wanted, cause, new Date());
-    return { ok: true, row, intentVersion: intent.version, read };
+    const reserved = await reserveMppCredential(tx, wanted, cause, { now: new Date(), payment });
+    return { ok: true, ...reserved, intentVersion: intent.version, read };
   };
 
 type Beside = Pick<Surroundings, 'payment' | 'credentialId' | 'checkout'> & {

@@ -54,7 +54,13 @@ export async function holderOfKey(
   jwk: Pick<EncryptionJwk, 'kty' | 'n' | 'e'>,
   now: Date = new Date(),
 ): Promise<HeldKey | null> {
-  const found = await holders.first(tx, { thumbprint: await thumbprintOf(jwk) });
+  return heldKeyOf(await holders.first(tx, { thumbprint: await thumbprintOf(jwk) }), now);
+}
+
+type Holding = Pick<MerchantKeyRow, 'provenAt' | 'validUntil'> & RegisteredMerchant & { readonly status: string };
+
+/** The same of what the caller has read. */
+export function heldKeyOf(found: Holding | null, now: Date): HeldKey | null {
   if (found === null || found.status !== 'active') return null;
   return { merchant: { id: found.id, slug: found.slug }, isUsable: isUsableKey(found, now) };
 }

@@ -42,13 +42,24 @@ export type NewCredential = {
   readonly ceilingCents: number;
 };
 
-/** Nothing is minted yet. The intent is locked, and has no other live credential. `now` is real time. */
+export type ReservedCredential = {
+  readonly row: MppCredentialRow;
+  /** Of the payment that was written with it; null where its cause has moved it before, undefined without one. */
+  readonly paymentVersion?: number | null;
+};
+
+const writtenWithPayment = z.object({ paymentVersion: z.int().nullable() });
+
+/**
+ * Nothing is minted yet. The intent is locked, and has no other live credential. `now` is real time; `payment`: what the
+ * same statement writes of the payment that mints.
+ */
 export async function reserveMppCredential(
   tx: Tx,
   { id, intent, paymentId, challenge, payee, ceilingCents, ...given }: NewCredential,
   cause: Cause,
-  now: Date,
-): Promise<MppCredentialRow> {
+  { now, payment }: { readonly now: Date; readonly payment: object | undefined },
+): Promise<ReservedCredential> {
   const counted = { ownerId: intent.ownerId, subject: intent.id, at: cause.at };
   await assertBelowLimit(tx, 'mpp_credentials', counted, { isLocked: true }); // By the intent's row.
   const row: MppCredentialRow = {
@@ -85,13 +96,14 @@ export async function reserveMppCredential(
     createdAt: cause.at,
     updatedAt: cause.at,
   };
-  await runSql(
-    tx,
-    `with made as (insert into mpp_credentials select * from jsonb_populate_record(null::mpp_credentials, $1) returning id)
-     insert into transitions select 'mpp_credential', id, $2, null, 'requested', $3 from made`,
-    [JSON.stringify(columnsOfRow(row)), cause.causeId, cause.at],
-  );
-  if (paymentId !== null) return row;
+  const values = [JSON.stringify(columnsOfRow(row)), cause.causeId, cause.at];
+  if (payment !== undefined) {
+    const statement = `with ${making}, noted as (${noting}) select write_mpp_payment($4::jsonb) as "paymentVersion"`;
+    const written = await oneRowOf(tx, writtenWithPayment, statement, [...values, JSON.stringify(payment)]);
+    return { row, paymentVersion: written.paymentVersion };
+  }
+  await runSql(tx, `with ${making} ${noting}`, values);
+  if (paymentId !== null) return { row };
   await openWorkflowRun(tx, {
     id: mppCredentialWorkflowId(id),
     workflow: mppCredentialWorkflow,
@@ -103,8 +115,12 @@ export async function reserveMppCredential(
     dueAt: cause.at,
     at: cause.at,
   });
-  return row;
+  return { row };
 }
+
+const making =
+  'made as (insert into mpp_credentials select * from jsonb_populate_record(null::mpp_credentials, $1) returning id)';
+const noting = `insert into transitions select 'mpp_credential', id, $2, null, 'requested', $3::timestamptz from made`;
 
 /**
  * While a payment is under way, its run follows the credential too. One that the payment leaves unused gets a separate

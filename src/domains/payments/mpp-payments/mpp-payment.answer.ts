@@ -3,7 +3,7 @@ import type { Database } from '../../../db/database.ts';
 import type { Vault } from '../../../vault/vault.ts';
 import type { MerchantBodyWire } from './merchant-body.wire.ts';
 import type { MppPaymentRow } from './mpp-payment.entity.ts';
-import { sealedBodyOf } from './mpp-payment.queries.ts';
+import { type AnsweredRow, sealedBodyOf } from './mpp-payment.queries.ts';
 import { bodyContext, type KeptReceipt, receiptContext } from './mpp-payment.service.ts';
 import type { OpenedAnswer } from './mpp-payment.wire.ts';
 
@@ -11,9 +11,10 @@ type Deps = { readonly database: Database; readonly vault: Pick<Vault, 'open'> }
 
 export async function openAnswer(
   { database, vault }: Deps,
-  { id, sealedReceipt }: Readonly<MppPaymentRow>,
+  row: Readonly<MppPaymentRow> | AnsweredRow,
 ): Promise<OpenedAnswer> {
-  const sealedBody = await sealedBodyOf(database.read(), id, new Date());
+  const { id, sealedReceipt } = row;
+  const sealedBody = 'sealedBody' in row ? row.sealedBody : await sealedBodyOf(database.read(), id, new Date());
   const kept =
     sealedReceipt == null
       ? undefined

@@ -21,6 +21,24 @@ export async function mppPaymentOf(tx: Tx, id: string): Promise<Readonly<MppPaym
   return row;
 }
 
+const answered = query((from, given: Given<{ id: string; now: Date }>) =>
+  from
+    .selectFrom('mpp_payments as p')
+    .leftJoin('mpp_bodies as b', (on) => on.onRef('b.paymentId', '=', 'p.id').on('b.keptUntil', '>', given('now')))
+    .select(columnsOf(MppPaymentSchema).map((column) => `p.${column}` as const))
+    .select('b.sealedBody')
+    .where('p.id', '=', given('id')),
+);
+
+/** With what the merchant answered, as far as it is kept; `now` is real time. */
+export type AnsweredRow = Readonly<MppPaymentRow> & { readonly sealedBody: string | null };
+
+export async function answeredMppPaymentOf(tx: Tx, id: string, now: Date): Promise<AnsweredRow> {
+  const row = await answered.first(tx, { id, now });
+  if (row === null) throw notFound('mpp payment', id);
+  return row;
+}
+
 const oneLocked = query((from, given: Given<{ id: string }>) =>
   from.selectFrom('mpp_payments').select(columnsOf(MppPaymentSchema)).where('id', '=', given('id')).forUpdate(),
 );

@@ -188,33 +188,28 @@ export async function changeMppPayment(
   return written;
 }
 
-/**
- * The challenge is read and allowed, in one write. Undefined where another attempt has gone further; fails as stale where
- * the row has changed since it was read.
- */
-export async function allowMppPayment(
-  tx: Tx,
+/** A write of the payment as a part of another statement, and the row after it. */
+export type PartialWrite = { readonly write: object; readonly after: (version: number) => Row };
+
+/** The challenge is read and allowed, in one write. The row is `requested` or `challenged`. */
+export function allowanceOfPayment(
   row: Row,
   change: MppPaymentChange,
   causes: { readonly challenge: Cause; readonly allow: Cause },
-): Promise<Row | undefined> {
-  if (row.status !== 'requested' && row.status !== 'challenged') return undefined;
+): PartialWrite {
   const set = { ...change, status: 'allowed', updatedAt: causes.allow.at } as const;
-  const version = await writeMppPayment(tx, row, {
+  const write = quietWrite(row, {
     set,
     before: row.status === 'requested' ? [{ from: 'requested', to: 'challenged', cause: causes.challenge }] : [],
     transition: { from: 'challenged', to: 'allowed' },
     cause: causes.allow,
     changes: [],
   });
-  return version === undefined ? undefined : { ...row, ...set, version };
+  return { write, after: (version) => ({ ...row, ...set, version }) };
 }
 
 /** What the statement that mints the credential writes of the payment, and the row after it. */
-export function mintOfPayment(
-  row: Row,
-  cause: Cause,
-): { readonly write: object; readonly after: (version: number) => Row } {
+export function mintOfPayment(row: Row, cause: Cause): PartialWrite {
   const set = { status: 'minted', updatedAt: cause.at } as const;
   return {
     write: quietWrite(row, { set, transition: { from: 'allowed', to: 'minted' }, cause, changes: [] }),
