@@ -49,6 +49,11 @@ const merkle = inFile('platform/record-chains/merkle.rules.ts');
 const recordChain = inFile('platform/record-chains/record-chain.rules.ts');
 const checkpoint = inFile('domains/treasury/ledger/checkpoint.rules.ts');
 const seal = inFile('domains/treasury/ledger/seal.rules.ts');
+const nameMatch = inFile('domains/treasury/beneficiaries/name-match.rules.ts');
+const entry = inFile('domains/treasury/ledger/entry.rules.ts');
+const allowance = inFile('domains/spending/intents/allow-once.rules.ts');
+const allowOnce = inFile('domains/payments/network/allow-once.rules.ts');
+const fundingSource = inFile('domains/payments/transactions/funding-source.rules.ts');
 const push = inFile('domains/delivery/push-subscriptions/push.rules.ts');
 
 const oneMisfit = 'Only intents with exactly one misfit are compared here.';
@@ -485,5 +490,86 @@ export const accepted: readonly Accepted[] = [
     'A seal of format 2 always has its time.',
     ": leafHash(leafText(sequence, sealedAt ?? '', journal)) === leaf && sealOf(previous, leaf ?? '') === hash;",
     `: leafHash(leafText(sequence, sealedAt ?? "Stryker was here!", journal)) === leaf && sealOf(previous, leaf ?? '') === hash;`,
+  ),
+  nameMatch(
+    'Only words of the index are looked up in it, so the default is never taken.',
+    'return this.get(word) ?? [];',
+    'return this.get(word) ?? ["Stryker was here"];',
+  ),
+  nameMatch(
+    'Every word of the payee has its similar words, so the first lookup always finds them.',
+    'scoreOf(words, entry.words, (one, other) => similar.get(one)?.get(other) ?? 0) * 100,',
+    'scoreOf(words, entry.words, (one, other) => similar.get(one).get(other) ?? 0) * 100,',
+  ),
+  nameMatch(
+    'Words that are not similar come last and add nothing.',
+    '.filter(({ value }) => value > 0)',
+    '.filter(({ value }) => true)',
+    '.filter(({ value }) => value >= 0)',
+  ),
+  nameMatch(
+    'Two pairs of the same words are worth the same, whichever comes first.',
+    '.sort((p, q) => q.value - p.value || q.letters - p.letters || (p.words < q.words ? -1 : 1));',
+    '.sort((p, q) => q.value - p.value || q.letters - p.letters || (p.words <= q.words ? -1 : 1));',
+  ),
+  nameMatch(
+    'Names of the same words score the same whichever counts as the shorter; a difference of 0 is decided before.',
+    "return difference === 0 ? one.toSorted().join(' ') <= other.toSorted().join(' ') : difference < 0;",
+    "return difference === 0 ? one.toSorted().join(' ') < other.toSorted().join(' ') : difference < 0;",
+    "return difference === 0 ? one.toSorted().join(' ') <= other.toSorted().join(' ') : difference <= 0;",
+  ),
+  nameMatch(
+    'The index is made again and is the same; keeping it is the faster way.',
+    'if (known !== undefined) return known;',
+    'if (false) return known;',
+  ),
+  nameMatch('The index is made again and is the same; keeping it is the faster way.', 'indexes.set(list, index);', ';'),
+  nameMatch(
+    'A word that is not similar adds nothing to a score; leaving it out is the faster way.',
+    'if (value > 0) found.set(other, value);',
+    'if (true) found.set(other, value);',
+    'if (value >= 0) found.set(other, value);',
+  ),
+  nameMatch(
+    'What was added is not true, so no letter counts as taken.',
+    'const taken: boolean[] = [];',
+    'const taken: boolean[] = ["Stryker was here"];',
+  ),
+  nameMatch(
+    'Beyond its end a word has no letter.',
+    'for (let j = Math.max(0, i - reach); j <= Math.min(other.length - 1, i + reach); j++) {',
+    'for (let j = Math.max(0, i - reach); j <= Math.min(other.length + 1, i + reach); j++) {',
+  ),
+  nameMatch(
+    'Only the empty word comes in addition, which no name has.',
+    'og ohg ood ooo oy oyj plc pte pty sa sarl sas se sl spa srl sro ug zao`.split(/\\s+/),',
+    'og ohg ood ooo oy oyj plc pte pty sa sarl sas se sl spa srl sro ug zao`.split(/\\s/),',
+  ),
+  entry(
+    'What was added stands in the first place, which is not read.',
+    'const [, journal, line] = entryIdForm.exec(id) ?? [];',
+    'const [, journal, line] = entryIdForm.exec(id) ?? ["Stryker was here"];',
+  ),
+  entry(
+    'An id of the right form has both parts, and any other has neither.',
+    'return journal === undefined || line === undefined ? undefined : { journalId: `jr_${journal}`, line: Number(line) };',
+    'return journal === undefined && line === undefined ? undefined : { journalId: `jr_${journal}`, line: Number(line) };',
+    'return false || line === undefined ? undefined : { journalId: `jr_${journal}`, line: Number(line) };',
+    'return journal === undefined || false ? undefined : { journalId: `jr_${journal}`, line: Number(line) };',
+  ),
+  allowance(
+    'A declined charge names its merchant, and the name that was added is that of none.',
+    "return isSameName(asking.name ?? '', merchant.name);",
+    'return isSameName(asking.name ?? "Stryker was here!", merchant.name);',
+  ),
+  allowOnce(
+    'Any other outcome than the two helps as little as a refusal.',
+    "trace.findLast((entry) => entry.rule === rule)?.outcome ?? 'deny';",
+    'trace.findLast((entry) => entry.rule === rule)?.outcome ?? "";',
+  ),
+  fundingSource(
+    'The text that was added names no funding source, as no text names none.',
+    "const [kind, id] = (stored ?? '').split(':');",
+    `const [kind, id] = (stored ?? "Stryker was here!").split(':');`,
   ),
 ];

@@ -52,7 +52,7 @@ describe('an owner reads', () => {
 });
 
 test('a charge that a rule of the owner refused may be allowed, and one that risk refused only where it asked for a person', () => {
-  expect(whyNotAllowed(charge, at)).toBeUndefined();
+  for (const asked of [at, later(at, 168 * hour)]) expect(whyNotAllowed(charge, asked)).toBeUndefined();
   const risky = (...outcomes: readonly ('deny' | 'needs_approval')[]) => ({
     ...{ ...decision, rule: 'risk', trace: outcomes.map((outcome) => ({ rule: 'risk', outcome, figures: {} })) },
   });
@@ -104,6 +104,10 @@ test('the same charge is decided as things are now, with the permission and the 
   expect(decisionOnAllowed(open, declined, { amountCents: cents(500), attestedAt: null })).toMatchObject({
     ...{ outcome: 'approved', candidate: { id: 'int_own' } },
   });
+  const asking = { ...facts.spending, policy: { ...policy, autoApproveLimitCents: 0 } };
+  expect(
+    decisionOnAllowed({ ...facts, spending: asking }, declined, { amountCents: cents(500), attestedAt: null }),
+  ).toMatchObject({ outcome: 'approved', rule: 'allowed_once' });
   const attesting = { ...facts.spending, policy: { ...policy, requireAttestation: true } };
   const attested = (attestedAt: Date | null) =>
     decisionOnAllowed({ ...facts, spending: attesting }, declined, { amountCents: cents(500), attestedAt }).outcome;

@@ -157,3 +157,32 @@ test('a name without a word of Latin letters or digits resembles nothing, not ev
 test('marks within a word are left out, and digits are letters of it', () => {
   expect(wordsOf("O'Neill S.A.R.L. 24-7")).toEqual(['oneill', '24', '7']);
 });
+
+test.each<[one: string, other: string, value: number]>([
+  ['ann anna mustermans', 'kellner muster anna', 0.7765],
+  ['kellner keller', 'keller muster', 0.5],
+  ['kellner anna anna', 'koller koller ann', 0.534],
+  ['abbabcba abba', 'abca abbc', 0.875],
+  ['abba abbabcba', 'abbc abca', 0.875],
+  ['abcbaab abcbacb', 'abbcccb abca', 0.8869],
+  ['abcbacb abcbaab', 'abca abbcccb', 0.8869],
+  ['abcbacb abcbaab', 'abbbabab abbc abca', 0.45],
+  ['dfbcf', 'fdbf', 0.85],
+  ['Erika Muster', '!!!', 0],
+])('of %j and %j each word has one partner, the most similar first: %d from both sides', (one, other, value) => {
+  expect(resemblance(one, other)).toBeCloseTo(value, 3);
+  expect(resemblance(other, one)).toBeCloseTo(value, 3);
+});
+
+test('a score of 90 % is a match, and a lower one is none', () => {
+  expect(matchesIn(listOf('Miller', 'Annn'), 'Muller')).toMatchObject([{ name: 'Miller', scorePercent: 90 }]);
+  expect(matchesIn(listOf('Annn'), 'Anna')).toEqual([]);
+});
+
+test('an entry is named by its first name among those that fit best', () => {
+  const matched = (...names: readonly string[]) =>
+    matchesIn({ id: 'test', names: names.map((one) => ({ reference: 'EU.7.1', name: one })) }, 'Erika Mustermann');
+  expect(matched('Erika Mustermann', 'Mustermann Erika')).toMatchObject([{ name: 'Erika Mustermann' }]);
+  expect(matched('Mustermann Erika', 'Erika Mustermann')).toMatchObject([{ name: 'Mustermann Erika' }]);
+  expect(matched('Erika Mustermann', 'Erika Musterman')).toMatchObject([{ name: 'Erika Mustermann' }]);
+});

@@ -49,7 +49,7 @@ function scoreOf(
   const shorter = isShorter(one, other) ? one : other;
   const longer = shorter === one ? other : one;
   const pairs = shorter
-    .flatMap((a, i) => longer.map((b, j) => ({ i, j, letters: a.length + b.length, words: wordsInOrder(a, b), a, b })))
+    .flatMap((a, i) => longer.map((b, j) => ({ i, j, letters: a.length + b.length, words: `${a} ${b}`, a, b })))
     .map((pair) => ({ ...pair, value: shorter === one ? similarityOf(pair.a, pair.b) : similarityOf(pair.b, pair.a) }))
     .filter(({ value }) => value > 0)
     .sort((p, q) => q.value - p.value || q.letters - p.letters || (p.words < q.words ? -1 : 1));
@@ -72,7 +72,6 @@ function isShorter(one: readonly string[], other: readonly string[]): boolean {
 }
 
 const lettersOf = (words: readonly string[]): number => words.reduce((letters, word) => letters + word.length, 0);
-const wordsInOrder = (a: string, b: string): string => (a < b ? `${a} ${b}` : `${b} ${a}`);
 
 /** Lower case, Latin letters and digits. Legal forms count only in a name that has nothing else. */
 export function wordsOf(name: string): string[] {
@@ -131,7 +130,7 @@ export function similarity(one: string, other: string): number {
   if (one === other) return 1;
   const jaro = jaroOf(one, other);
   let prefix = 0;
-  while (prefix < 4 && one[prefix] !== undefined && one[prefix] === other[prefix]) prefix += 1;
+  while (prefix < 4 && one[prefix] === other[prefix]) prefix += 1; // They differ before both have ended.
   return jaro + prefix * 0.1 * (1 - jaro);
 }
 
