@@ -10,6 +10,7 @@ import { claimFirstAttempts, claimRetries } from '../../../src/domains/delivery/
 import { recordResults } from '../../../src/domains/delivery/webhooks/delivery.result.service.ts';
 import { createSender } from '../../../src/domains/delivery/webhooks/delivery.send.service.ts';
 import { recordChanges } from '../../../src/events/record.ts';
+import { newId } from '../../../src/kernel/ids.ts';
 import { hour } from '../../../src/kernel/instant.ts';
 import type { Cause } from '../../../src/platform/cause.ts';
 import { deadlocksIn } from '../../support/deadlocks.ts';
@@ -37,6 +38,34 @@ const deliveriesOf = async ({ webhooks, webhook }: Awaited<ReturnType<typeof sub
   (await webhooks.listWebhookDeliveries({ params: { id: webhook.id }, query: { limit: 100 } })).data;
 
 const bodies = (box: string): string[] => bursar.receiver.received(box).map(({ body }) => body);
+
+test('ids of deliveries are Crockford base 32 of UUIDv7s of now, in the order in which they were made', async () => {
+  const from = Date.now();
+  const made = await bursar.world.sql<{ id: string }>(
+    `select new_time_ordered_id('whd') as id from generate_series(1, 1000) n order by n`,
+  );
+  const to = Date.now();
+  const ids = made.map(({ id }) => id);
+  expect([...new Set(ids)].sort()).toEqual(ids);
+  for (const id of ids) {
+    const hex = hexOf(id);
+    expect(newId('delivery', Buffer.from(hex, 'hex'))).toBe(id);
+    expect(hex).toMatch(/^.{12}7.{3}[89ab]/);
+    const at = Number.parseInt(hex.slice(0, 12), 16);
+    expect(at >= from - 1 && at <= to + 1).toBe(true);
+  }
+  // No digit behind the time is left out or the same in all of them, but for the version's, which has one free bit.
+  for (let place = 11; place < 26; place++) {
+    expect(new Set(ids.map((id) => id[id.length - 26 + place])).size).toBeGreaterThan(2);
+  }
+});
+
+/** The 16 bytes that the 26 digits of an id stand for. */
+function hexOf(id: string): string {
+  const digits = '0123456789abcdefghjkmnpqrstvwxyz';
+  const value = [...id.slice(-26)].reduce((sum, digit) => sum * 32n + BigInt(digits.indexOf(digit)), 0n);
+  return value.toString(16).padStart(32, '0');
+}
 
 describe('one relay', () => {
   // spec: delivery:to subscribed URLs

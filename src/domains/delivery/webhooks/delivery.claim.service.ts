@@ -14,6 +14,7 @@ import {
   isCrowded,
   isNextOfSubject,
   type Looked,
+  mostUncrowded,
   parkBlocked,
   type SubjectPlace,
   waitsUnparked,
@@ -59,7 +60,7 @@ export type FirstAttempts = { readonly claimed: Claimed[]; readonly hasMore: boo
 /** Up to `most` deliveries never attempted, oldest first per receiver, receivers in no order. */
 export async function claimFirstAttempts(tx: Tx, most: number, limits: ClaimLimits): Promise<FirstAttempts> {
   await throughIndexes(tx);
-  const receivers = await rowsOf(tx, receiverRow, lockReceiversWithWork);
+  const receivers = await rowsOf(tx, receiverRow, lockReceiversWithWork, [mostUncrowded]);
   if (receivers.length === 0) return { claimed: [], hasMore: false };
   // No receiver gets more than a quarter of the free slots, so that the others find room however many receivers hang.
   const share = Math.max(1, Math.floor(most / 4));
@@ -193,7 +194,7 @@ const receiversWithWork = `with recursive receiver(id) as (
     from receiver r where r.id is not null)`;
 
 /** Held to the end of the transaction: the count of attempts under way is taken by the next statement, which sees
- * what an earlier holder claimed. */
+ * what an earlier holder claimed. A statement with parameters is planned once, and this plan took as long as the rest. */
 const lockReceiversWithWork = `${receiversWithWork}
   select h.webhook_id as id, ${isCrowded} as "isCrowded" from webhook_health h join webhooks w on w.id = h.webhook_id
   where h.webhook_id in (select id from receiver where id is not null) and w.status = 'active' and w.deleted_at is null

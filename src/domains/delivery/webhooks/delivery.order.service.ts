@@ -17,13 +17,14 @@ export const isNextOfSubject = `(d.subject_id is null or not exists (
   where b.webhook_id = d.webhook_id and b.subject_id = d.subject_id and b.status in ('pending', 'delivering')
     and b.seq < d.seq))`;
 
-/** `h` is the health of a receiver. So many wait, some with a subject, that a claim must not read them all. */
+/** `h` is the health of a receiver. More than `$1` wait, some with a subject, so that a claim must not read them all. */
 export const isCrowded = `exists (
     select from webhook_deliveries d
     where d.webhook_id = h.webhook_id and d.subject_id is not null and d.status in ('pending', 'delivering'))
   and exists (
     select from webhook_deliveries d where d.webhook_id = h.webhook_id and ${waitsUnparked}
-    order by d.webhook_id, d.seq offset 200)`;
+    order by d.webhook_id, d.seq offset $1::int)`;
+export const mostUncrowded = 200;
 
 /** Of all crowded receivers together; each gets some, so that one claim ends soon however many are crowded. */
 const lookedAtOnce = 1_000;
