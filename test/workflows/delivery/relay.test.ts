@@ -510,6 +510,30 @@ describe('several relays', () => {
   });
 });
 
+test('attempts without an answer are counted under both names, because the version before reads the old one', async () => {
+  const owner = await subscribed('both-names');
+  await bursar.emit(owner.ownerId, 3);
+  const { database, clock } = bursar.infrastructure;
+  const { claimed } = await database.write((tx) => claimFirstAttempts(tx, 100, { perReceiver: 100, leaseMs: 45_000 }));
+  const results = claimed.map((one) => ({
+    claimed: one,
+    attempted: { status: null, timedOut: false, failure: 'refused' },
+    tookMs: 1,
+    retryAfterMs: 0,
+    responseBody: null,
+  }));
+  const now = await clock.now();
+  await database.write((tx) => recordResults(tx, results, now));
+  const health = () =>
+    bursar.world.sql('select timeouts_in_row, unanswered_in_row from webhook_health where webhook_id = $1', [
+      owner.webhook.id,
+    ]);
+  expect(await health()).toEqual([{ timeouts_in_row: 3, unanswered_in_row: 3 }]);
+  const url = bursar.receiver.urlOf('another');
+  await owner.webhooks.updateWebhook({ params: { id: owner.webhook.id }, body: { url } });
+  expect(await health()).toEqual([{ timeouts_in_row: 0, unanswered_in_row: 0 }]);
+});
+
 describe('slow receivers', () => {
   test('one that hangs does not delay another', async () => {
     bursar.receiver.answers('hangs', hanging);

@@ -43,8 +43,10 @@ export const WebhookHealthSchema = defineEntity({
   properties: {
     webhookId: p.text().$type<Id<'webhook'>>().primary(),
     failuresInRow: p.integer().defaultRaw('default'),
-    /** Attempts in a row without an answer; from when only timeouts counted it has its name. */
+    /** What `unansweredInRow` counts. The version before this one knows no other name, so this one is read. */
     timeoutsInRow: p.integer().defaultRaw('default'),
+    /** Attempts in a row without an answer: no connection, or none in time. Written beside the old name, and read later. */
+    unansweredInRow: p.integer().defaultRaw('default'),
     failingSince: p.datetime().nullable(),
     lastOutcome: p.text().nullable(),
     lastStatus: p.integer().nullable(),

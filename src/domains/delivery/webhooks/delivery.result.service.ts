@@ -176,7 +176,8 @@ async function saveHealth(tx: Tx, applied: readonly Settled[], now: Date): Promi
   });
   await runSql(
     tx,
-    `update webhook_health h set failures_in_row = r.failures, timeouts_in_row = r.unanswered, failing_since = r.since,
+    `update webhook_health h set failures_in_row = r.failures, timeouts_in_row = r.unanswered,
+       unanswered_in_row = r.unanswered, failing_since = r.since,
        last_outcome = coalesce(r.outcome, h.last_outcome),
        last_status = case when r.outcome is null then h.last_status else r.status end
      from jsonb_to_recordset($1::jsonb)
