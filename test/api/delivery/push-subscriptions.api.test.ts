@@ -120,6 +120,32 @@ test('the owner subscribes devices, lists them, changes one and removes it; its 
   expect((await refusalOf(push().deletePushSubscription({ params: { id: known?.id as never } })))[0]).toBe(404);
 });
 
+test('a repeat whose answer was lost changes and tests a device no second time', async () => {
+  const device = aDevice();
+  const { id } = await subscribe(device);
+  const headers = { 'Idempotency-Key': randomUUID() };
+  const loseAnswer = () =>
+    world.sql(
+      `update idempotency set status = null, body = null, body_is_sealed = false, lease_until = null where key = $1`,
+      [headers['Idempotency-Key']],
+    );
+  const change = () => push().createPushSubscription({ body: { ...device, events: ['risk'] }, headers });
+  expect((await change()).events).toEqual(['risk']);
+  await loseAnswer();
+  await subscribe(device, { events: ['approval'] });
+  expect((await change()).events).toEqual(['approval']);
+  headers['Idempotency-Key'] = randomUUID();
+  const ask = () => push().testPushSubscription({ params: { id: id as never }, headers });
+  await ask();
+  await loseAnswer();
+  await ask();
+  expect(await messagesOf(id)).toHaveLength(1);
+  expect(await eventNamesOf(world, id)).toEqual([
+    ...['device.created', 'device.updated'],
+    ...['device.updated', 'device.tested'],
+  ]);
+});
+
 describe('a device of the owner', () => {
   secureTest('gets an approval once, sealed for it alone, with the way to the approver’s page', async () => {
     const device = service.device();

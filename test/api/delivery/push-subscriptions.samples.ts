@@ -55,8 +55,7 @@ export const samples = samplesOf(pushSubscriptionsArea, {
     getInvitedPublicKey: async () => (await enrolledLink(one)).link,
   }),
   actsTwice: {
-    testPushSubscription:
-      'its answer names no record; the notification of a repeat replaces the first, whose tag it has',
+    testPushSubscription: 'its answer names no record; a test of its own repeats it',
     createDeviceChallenge: 'the caller is anonymous and has no idempotency keys, and each challenge is a new one',
     createInvitedDevice: 'the caller is anonymous and has no idempotency keys; the challenge is used up',
   },

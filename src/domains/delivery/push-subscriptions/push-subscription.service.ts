@@ -12,6 +12,7 @@ import type { Id } from '../../../kernel/ids.ts';
 import { checkUrl, type UrlRules } from '../../../outbound/address-rules.ts';
 import { assertBelowLimit } from '../../../platform/assert-limit.ts';
 import type { Cause } from '../../../platform/cause.ts';
+import { hasMoved, recordTransition } from '../../../platform/transitions.ts';
 import type { Vault } from '../../../vault/vault.ts';
 import { type PushKind, whyNotKeys } from './push.rules.ts';
 import { currentPushKey, type PushKey, pushKeyOf } from './push-key.service.ts';
@@ -37,7 +38,10 @@ type Order = {
   readonly device: Device;
 };
 
-/** `isNew` is false for an endpoint that the owner had already. An invited person replaces its own devices alone. */
+/**
+ * `isNew` is false for an endpoint that the owner had already. An invited person replaces its own devices alone. The same
+ * cause changes a device once: a repeat does not undo what was changed since.
+ */
 export async function subscribeDevice(
   tx: Tx,
   { vault, devices }: SubscriptionWrites,
@@ -56,8 +60,10 @@ export async function subscribeDevice(
      where owner_id = $1 and endpoint = $2`,
     [ownerId, endpoint],
   );
-  // The request that made it is repeated, because its answer was lost.
+  // A request is repeated, because its answer was lost: the one that made the device, or one that changed it.
   if (known?.id === id) return { row: known, isNew: true };
+  if (known !== undefined && (await hasMoved(tx, 'device', known.id, cause.causeId)))
+    return { row: known, isNew: false };
   if (known === undefined) {
     await assertBelowLimit(tx, 'devices', { ownerId, subject: ownerId, at: cause.at }, { isLocked: true });
   } else if (passkeyId !== null && known.passkeyId !== passkeyId) {
@@ -79,6 +85,7 @@ export async function subscribeDevice(
     ],
   );
   const isNew = known === undefined;
+  await recordTransition(tx, 'device', rowId, { from: isNew ? null : 'subscribed', to: 'subscribed' }, cause);
   await recordChanges(tx, cause, [changeOf(row, isNew ? 'created' : 'updated')]);
   return { row, isNew };
 }
@@ -124,16 +131,22 @@ async function deleteWhere(tx: Tx, condition: Condition, values: readonly string
   return gone.length;
 }
 
-/** The worker sends it; the answer of the push service is on the record afterwards. */
+/**
+ * The worker sends it; the answer of the push service is on the record afterwards. The same cause sends one message. The
+ * device is locked, so that of two repeats at once the second finds what the first one did.
+ */
 export async function testDevice(tx: Tx, row: PushSubscription, cause: Cause): Promise<void> {
+  await runSql(tx, 'select 1 from push_subscriptions where id = $1 for no key update', [row.id]);
+  if (await hasMoved(tx, 'device_test', row.id, cause.causeId)) return;
   const inserted = await runSql(
     tx,
     `insert into push_messages (subscription_id, kind, subject_id, next_attempt_at, expires_at, created_at)
      select id, 'test', id, clock_timestamp(), clock_timestamp() + interval '1 hour', clock_timestamp()
-     from push_subscriptions where id = $1 for key share`,
+     from push_subscriptions where id = $1`,
     [row.id],
   );
   if (inserted === 0) throw notFound('push subscription', row.id);
+  await recordTransition(tx, 'device_test', row.id, { from: null, to: 'requested' }, cause);
   await recordChanges(tx, cause, [changeOf(row, 'tested')]);
 }
 
