@@ -15,6 +15,7 @@ import {
   text,
 } from '../../../http/schemas.ts';
 import { exampleId } from '../../../kernel/ids.ts';
+import { limits } from '../../../platform/limits.ts';
 import { deliveryOrigins, deliveryStatuses } from './delivery.rules.ts';
 import { webhookStatuses } from './webhook.rules.ts';
 
@@ -165,8 +166,7 @@ export const webhooksArea = defineArea({
       method: 'post',
       path: '',
       summary: 'Subscribe a URL to events',
-      description:
-        'Events are names of the catalog, or `["*"]` alone. The secret is shown once; deliveries carry two signatures, see docs/webhooks.md.',
+      description: `Events are names of the catalog, or \`["*"]\` alone. 400 where nothing may be sent to the URL (docs/webhooks.md names which), and where the owner has ${limits.webhooks.most} subscriptions. The secret is shown once; deliveries carry two signatures, see docs/webhooks.md.`,
       auth: ['key'],
       body: subscription,
       success: { status: 201, body: createdWebhook },
@@ -178,6 +178,7 @@ export const webhooksArea = defineArea({
       method: 'get',
       path: '',
       summary: 'List subscriptions',
+      description: 'Newest first, without their secrets. Deleted ones are not listed.',
       auth: ['key'],
       query: z.strictObject(pageQuery('webhook')),
       success: { status: 200, body: pageOut(webhookOut) },
@@ -197,7 +198,7 @@ export const webhooksArea = defineArea({
       path: '/{id}',
       summary: 'Change, pause or resume a subscription',
       description:
-        'While it is paused, nothing is sent, what waits keeps waiting, and no deliveries are made for new events; `recover` makes them afterwards. `active` also enables one that was disabled. A new URL gets what waits, and begins without failures.',
+        'While it is paused, nothing is sent, what waits keeps waiting, and no deliveries are made for new events; `recover` makes them afterwards. `active` also enables one that was disabled, which cannot be paused (400). A new URL is checked as at creation, gets what waits, and begins without failures.',
       auth: ['key'],
       params,
       body: z
@@ -252,7 +253,8 @@ export const webhooksArea = defineArea({
       path: '/{id}/test',
       summary: 'Send a sample event to a subscription',
       description:
-        "A signed delivery like any other, with the catalog's example and `data.test: true`, whether the subscription names the event or not. No other subscription gets it, and `GET /events` does not list it.",
+        "A signed delivery like any other, with the catalog's example and `data.test: true`, whether the subscription names the event or not. No other subscription gets it, and `GET /events` does not list it. 400 while the subscription is paused or disabled, and after " +
+        `${limits.webhook_tests.most} tests of an owner in a UTC day.`,
       auth: ['key'],
       params,
       body: z.strictObject({ event: eventName.default('transaction.completed') }).meta({ id: 'TestWebhook' }),
@@ -270,7 +272,7 @@ export const webhooksArea = defineArea({
       path: '/{id}/recover',
       summary: 'Send what a subscription missed since an instant',
       description:
-        'Makes deliveries of the events since then that the subscription wants now and that it has neither received nor waits for: failed ones, and those from before it existed or while it was paused or disabled. `since` may be as old as deliveries are kept (90 days, unless the operator set another number), because nobody knows what was received before. A call looks at 5,000 events; while `hasMore` is true, call again with `after` set to `position`.',
+        '400 while the subscription is paused or disabled. Makes deliveries of the events since then that the subscription wants now and that it has neither received nor waits for: failed ones, and those from before it existed or while it was paused or disabled. `since` may be as old as deliveries are kept (90 days, unless the operator set another number), because nobody knows what was received before. A call looks at 5,000 events; while `hasMore` is true, call again with `after` set to `position`.',
       auth: ['key'],
       params,
       body: z
@@ -308,6 +310,7 @@ export const webhooksArea = defineArea({
       method: 'delete',
       path: '/{id}',
       summary: 'Delete a subscription and drop its pending deliveries',
+      description: 'What is being sent at this moment may still arrive. Its secrets are erased.',
       auth: ['key'],
       params: z.strictObject({ id: id('webhook') }),
       success: { status: 204 },
@@ -318,6 +321,8 @@ export const webhooksArea = defineArea({
       method: 'get',
       path: '/{id}/deliveries',
       summary: 'List deliveries of a subscription',
+      description:
+        'Newest first, those that you asked for among them. Finished ones are kept for 90 days, unless the operator set another number.',
       auth: ['key'],
       params: z.strictObject({ id: id('webhook') }),
       query: z.strictObject({
@@ -343,7 +348,7 @@ export const webhooksArea = defineArea({
       path: '/deliveries/{deliveryId}/redeliver',
       summary: 'Deliver once more what a final delivery carried',
       description:
-        'A new delivery with the same body and `sequence`, under its own id and with all attempts of the plan. It makes no difference whether the first one succeeded. A dead letter leaves the queue. 400 where the event is not kept any more.',
+        'A new delivery with the same body and `sequence`, under its own id and with all attempts of the plan. It makes no difference whether the first one succeeded. A dead letter leaves the queue. 400 while it is not final, where its subscription was deleted or is not active, and where the event is not kept any more.',
       auth: ['key'],
       params: deliveryParams,
       success: { status: 202, body: deliveryOut },
@@ -355,7 +360,7 @@ export const webhooksArea = defineArea({
       path: '/dlq',
       summary: 'List dead letters',
       description:
-        'Deliveries that used all attempts on a plan with dead letters. They leave this list when they are delivered again or deleted.',
+        'Newest first: deliveries that used all attempts on a plan with dead letters, or lost their subscription; 403 on another plan. They leave this list when they are delivered again or deleted.',
       auth: ['key'],
       query: z.strictObject({
         ...pageQuery('delivery'),
@@ -370,7 +375,7 @@ export const webhooksArea = defineArea({
       path: '/dlq/redeliver',
       summary: 'Deliver dead letters again',
       description:
-        'Either `ids` or all of `webhookId`, oldest first, at most 5,000 for each call. Each becomes a new delivery and leaves the queue; one whose subscription is not active, or whose event is not kept any more, stays in it, and deliveries that are no dead letters are left out.',
+        'Either `ids` or all of `webhookId`, oldest first, at most 5,000 for each call. 403 on a plan without dead letters; 400 for a `webhookId` whose subscription is not active. Each becomes a new delivery and leaves the queue; one whose subscription is not active, or whose event is not kept any more, stays in it, and deliveries that are no dead letters are left out.',
       auth: ['key'],
       body: z
         .strictObject({
