@@ -6,11 +6,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { eventsArea } from '../../../src/domains/delivery/events/event.contract.ts';
+import { claimFirstAttempts } from '../../../src/domains/delivery/webhooks/delivery.claim.service.ts';
+import { recordResults } from '../../../src/domains/delivery/webhooks/delivery.result.service.ts';
 import { changeWebhook } from '../../../src/domains/delivery/webhooks/webhook.change.service.ts';
 import { customersArea } from '../../../src/domains/parties/customers/customer.contract.ts';
 import type { ReachedId } from '../../../src/http/reaches.ts';
 import { uuidv7 } from '../../../src/kernel/ids.ts';
-import { day, hour } from '../../../src/kernel/instant.ts';
+import { day, hour, minute } from '../../../src/kernel/instant.ts';
 import type { Cause } from '../../../src/platform/cause.ts';
 import { purgeDeliveries } from '../../../src/usecases/delivery/purge-deliveries.ts';
 import { type DeliveryWorld, type Subscriber, startDeliveryWorld } from '../../support/delivery-world.ts';
@@ -421,6 +423,33 @@ describe('dead letters', () => {
     expect(await owner.letters()).toEqual([]);
     expect(await owner.redeliver({ body: { webhookId: owner.webhook.id } })).toMatchObject({ queued: 0 });
     await arrived('dead-otherwise', 4);
+  });
+
+  test('those of a deleted subscription leave the queue, also where the last attempt ends afterwards', async () => {
+    const kept = await withDeadLetters('dead-kept', 1);
+    const owner = await withDeadLetters('dead-deleted', 2, kept);
+    await owner.update({ status: 'active' });
+    await bursar.stopRelays();
+    await bursar.emit(owner.ownerId, 2);
+    const { database, clock } = bursar.infrastructure;
+    const limits = { perReceiver: 1, leaseMs: minute };
+    const { claimed: all } = await database.write((tx) => claimFirstAttempts(tx, 100, limits));
+    const claimed = all.filter(({ webhookId }) => webhookId === owner.webhook.id);
+    await owner.webhooks.deleteWebhook({ params: owner.params });
+    const late = claimed.map((one) => ({
+      ...{ claimed: one, tookMs: 1, retryAfterMs: 0, responseBody: null },
+      attempted: { status: 410, timedOut: false, failure: null },
+    }));
+    const now = await clock.now();
+    expect(await database.write((tx) => recordResults(tx, late, now))).toEqual(claimed.map(({ id }) => id));
+    const ended = await bursar.world.sql(
+      `select status, dismissed_at is not null as "hasLeft", count(*)::int as count from webhook_deliveries
+       where webhook_id = $1 group by 1, 2`,
+      [owner.webhook.id],
+    );
+    expect(ended).toEqual([{ status: 'dead', hasLeft: true, count: 4 }]);
+    const { data } = await owner.webhooks.listDeadLetters({ query: {} });
+    expect(data.map(({ webhookId }) => webhookId)).toEqual([kept.webhook.id]);
   });
 
   test('some are named, others are deleted, and calls at once take each one once', async () => {

@@ -87,6 +87,13 @@ export const eventIsKept = (d: string): string =>
   `exists (select from events e where e.id = ${d}.event_id)
    or exists (select from webhook_test_events t where t.id = ${d}.event_id)`;
 
+/**
+ * A dead letter of a deleted subscription can only be looked at, so it is not put into the queue. For statements that end
+ * deliveries, of which they know `webhook_id`.
+ */
+export const hasNoSubscription =
+  'exists (select from webhooks gone where gone.id = webhook_id and gone.deleted_at is not null)';
+
 /** An attempt that another process has under way is left to its result. */
 const mayEnd = "status = 'pending' or (status = 'delivering' and lease_until < now())";
 const anyLock = { condition: mayEnd, locked: '' } as const;
@@ -104,7 +111,8 @@ async function end(
     `with ended as (
        update webhook_deliveries
        set status = case when plan = any($1::text[]) then 'dead' else 'failed' end, lost_reason = $2,
-         next_attempt_at = null, lease_until = null, is_parked = false, ended_at = ${businessNow}
+         next_attempt_at = null, lease_until = null, is_parked = false, ended_at = ${businessNow},
+         dismissed_at = case when plan = any($1::text[]) and ${hasNoSubscription} then ${businessNow} end
        where id in (${which}) and (${condition})
        returning webhook_id, subject_id, seq),
      subjects as (

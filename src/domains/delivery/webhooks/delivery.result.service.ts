@@ -11,6 +11,7 @@ import { later } from '../../../kernel/instant.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import { ensureWorkflowRuns } from '../../../platform/workflow-runs.ts';
 import type { Claimed } from './delivery.claim.service.ts';
+import { hasNoSubscription } from './delivery.end.service.ts';
 import { countAttempts } from './delivery.hours.service.ts';
 import { endedInOrder, freeNextOf } from './delivery.order.service.ts';
 import { type AfterAttempt, afterAttempt, type Evaluated, evaluateAttempt, publishedGapsMs } from './delivery.rules.ts';
@@ -79,7 +80,8 @@ async function save(tx: Tx, settled: readonly Settled[], now: Date): Promise<Set
     savedRow,
     `update webhook_deliveries d set status = r.status, lease_until = null, attempts_made = d.attempts_made + 1,
        next_attempt_at = r.next_attempt_at, attempts = d.attempts || r.attempt,
-       delivered_at = case when r.status = 'succeeded' then $2::timestamptz end
+       delivered_at = case when r.status = 'succeeded' then $2::timestamptz end,
+       dismissed_at = case when r.status = 'dead' and ${hasNoSubscription} then $2::timestamptz end
      from jsonb_to_recordset($1::jsonb) as r(id text, fence int, status text, next_attempt_at timestamptz, attempt jsonb)
      where d.id = r.id and d.claims = r.fence and d.status = 'delivering'
      returning d.id, d.webhook_id as "webhookId", case when d.next_attempt_at is null then d.subject_id end as "subjectId",

@@ -310,7 +310,8 @@ export const webhooksArea = defineArea({
       method: 'delete',
       path: '/{id}',
       summary: 'Delete a subscription and drop its pending deliveries',
-      description: 'What is being sent at this moment may still arrive. Its secrets are erased.',
+      description:
+        'What is being sent at this moment may still arrive. Its dead letters leave the queue, and its secrets are erased.',
       auth: ['key'],
       params: z.strictObject({ id: id('webhook') }),
       success: { status: 204 },
@@ -360,7 +361,7 @@ export const webhooksArea = defineArea({
       path: '/dlq',
       summary: 'List dead letters',
       description:
-        'Newest first: deliveries that used all attempts on a plan with dead letters, or lost their subscription; 403 on another plan. They leave this list when they are delivered again or deleted.',
+        'Newest first: on a plan with dead letters, deliveries that ended without success, because their attempts were used up, their subscription was disabled or they were given up. They leave this list when they are delivered again or deleted, and with their subscription. 403 on a plan without dead letters.',
       auth: ['key'],
       query: z.strictObject({
         ...pageQuery('delivery'),

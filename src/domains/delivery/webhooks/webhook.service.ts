@@ -83,7 +83,10 @@ export async function insertWebhook(tx: Tx, fresh: NewWebhook, cause: Cause): Pr
 
 export type WebhookName = { readonly id: ReachedId<'webhook'>; readonly ownerId: string };
 
-/** A revoking command: what is pending is dropped, what is under way may still arrive, and the secrets are wiped. */
+/**
+ * A revoking command: what is pending is dropped, what is under way may still arrive, the dead letters leave the queue, and
+ * the secrets are wiped.
+ */
 export async function deleteWebhook(tx: Tx, { id, ownerId }: WebhookName, cause: Cause): Promise<void> {
   await lockHealth(tx, id);
   const row = await lockWebhook(tx, { id, ownerId });
@@ -95,6 +98,11 @@ export async function deleteWebhook(tx: Tx, { id, ownerId }: WebhookName, cause:
   row.previousSecretUntil = null;
   await tx.flush();
   await endPendingOf(tx, [id], 'the subscription was deleted');
+  await runSql(
+    tx,
+    `update webhook_deliveries set dismissed_at = $2 where webhook_id = $1 and status = 'dead' and dismissed_at is null`,
+    [id, cause.at],
+  );
   await recordTransition(tx, 'webhook', id, { from: row.status, to: 'deleted' }, cause);
   await recordChanges(tx, cause, [changeOf(row, 'webhook.deleted')]);
 }
