@@ -19,6 +19,7 @@ const lockedRow = 'the ids are read from a row that this transaction has locked 
 const origins: Readonly<Record<string, string>> = {
   'src/domains/cards/card-requests/card-request.routes.ts cardRequestHandlers':
     'the agent is the token’s own, or one that the edge has checked; the statement names its owner',
+  'src/domains/delivery/push-subscriptions/push-subscription.routes.ts pushHandlers': readByEdge,
   'src/domains/delivery/webhook-pages/webhook-page.routes.ts webhookPageHandlers':
     'the token of a link, which is read without a lock first and names one subscription',
   'src/domains/identity/keys/key.routes.ts keyHandlers': 'all keys of the owner are locked, by no other id',

@@ -1,8 +1,8 @@
 /**
- * Goal: a worker that is killed in the middle of retries loses no delivery and none is sent beside its holder's lease;
- * killed again and again during a burst, and PostgreSQL too, or away for a minute, every event arrives at least once; one
- * whose clock jumps makes each attempt once. Method: a real installation, a receiver that hangs while the worker dies, and what arrives
- * after its restart; repeats are counted.
+ * Goal: a worker that is killed during retries loses no delivery, and none is sent again before its lease has expired. Where
+ * worker and PostgreSQL are killed again and again during a burst, or PostgreSQL is away for a minute, every event arrives at
+ * least once. A worker whose clock jumps makes each attempt once. Method: a real installation, a receiver that hangs while
+ * the worker dies, and the requests after its restart; repeats are counted.
  * @module
  */
 import { readFile } from 'node:fs/promises';
@@ -54,7 +54,7 @@ test('killed during retries, each delivery arrives once more after its lease', a
   await eventually(all, (shown) => shown.every((one) => one.status === 'succeeded'), 120_000);
   process.stderr.write(`all delivered ${Math.round(performance.now() - killedAt)} ms after the kill\n`);
   expect((await all()).every(({ attempt }) => attempt === 2)).toBe(true);
-  // Sent by the first worker, and once more by the next one; never before the lease of 45 s had run out.
+  // Sent by the first worker, and again by the next one, but not before the lease of 45 s had expired.
   const received = receiver.received('dying');
   expect(received).toHaveLength(3 * deliveries);
   const last = Math.max(...received.slice(0, 2 * deliveries).map(({ at }) => at));
@@ -68,7 +68,7 @@ test('killed during retries, each delivery arrives once more after its lease', a
   );
 }, 240_000);
 
-/** Whose receiver keeps the first three waiting until `release`, refuses the next three, and takes all that follow. */
+/** A subscription whose receiver keeps the first three waiting until `release`, refuses the next three, and accepts the rest. */
 async function sixInTrouble(box: string) {
   const { answer, release } = heldBack();
   receiver.answers(box, (response, n) => (n <= 3 ? answer : status(n <= 6 ? 500 : 200))(response, n));
@@ -89,7 +89,7 @@ async function sixInTrouble(box: string) {
     );
   }
   await eventually(all, (shown) => shown.filter(({ attempt }) => attempt === 1).length === 3);
-  /** How often each delivery was sent, the oldest first. */
+  /** How often each delivery was sent, oldest first. */
   const timesSent = async () => {
     const sent = receiver.received(box).map(({ headers }) => headers['webhook-id']);
     return (await all()).toReversed().map((one) => sent.filter((sentId) => sentId === one.id).length);
@@ -108,7 +108,7 @@ test.each([
     await clocks.set({ worker: jump });
     try {
       await emitThree();
-      // It has claimed again since the jump, and what is open was not taken for lost.
+      // It has claimed again since the jump, and has not taken open attempts for lost ones.
       await eventually(all, (shown) => shown.slice(0, 3).every((one) => one.status === 'succeeded'));
       expect((await timesSent()).slice(0, 3)).toEqual([1, 1, 1]);
       release();
@@ -125,7 +125,7 @@ test.each([
   300_000,
 );
 
-/** So many events in one commit, again until it is known to have been made: the server may die before it answers. */
+/** So many events in one commit, repeated until the commit is known: the server may die before it answers. */
 async function commitSome(ownerId: string, count: number): Promise<string[]> {
   const events = Array.from({ length: count }, () => {
     const subject = newId('policy');
@@ -161,7 +161,7 @@ async function burstTo(box: string) {
   };
 }
 
-/** Each of these events has arrived; answers how many arrived again. */
+/** Waits until each of these events has arrived; returns how many arrived again. */
 async function repeatsOf(box: string, ids: readonly string[]): Promise<number> {
   const committed = await site.sql<{ seq: string }>('select seq::text as seq from events where id = any($1)', [ids]);
   const received = receiver.received(box).map(({ headers }) => String(headers['x-service-sequence']));
@@ -178,7 +178,7 @@ test('killed again and again during a burst, every event arrives at least once',
   const ids: string[] = [];
   const killing = (async () => {
     for (const [n, name] of dying.entries()) {
-      // Each while some have come and others are on their way.
+      // Each kill while some have arrived and others are being sent.
       await eventually(
         async () => receiver.received('burst').length,
         (count) => count > n * 100,
@@ -196,14 +196,14 @@ test('killed again and again during a burst, every event arrives at least once',
   for (let commit = 0; commit < 50; commit++) ids.push(...(await commitSome(ownerId, 20)));
   await killing;
   await site.isWell(120_000);
-  // What a dead worker had claimed comes when its lease of 45 s has run out.
+  // The deliveries that a dead worker had claimed arrive after their lease of 45 s has expired.
   await eventually(statuses, (all) => all.length === 1 && all[0]?.status === 'succeeded', 240_000);
   expect(await statuses()).toEqual([{ status: 'succeeded', count: ids.length }]);
   const repeated = await repeatsOf('burst', ids);
   process.stderr.write(`${ids.length} events, ${dying.length} kills: ${repeated} deliveries were repeated\n`);
 }, 600_000);
 
-/** Of the worker's loop of deliveries. While PostgreSQL is away, they are two seconds apart. */
+/** Passes of the worker's loop of deliveries. While PostgreSQL is away, they are two seconds apart. */
 async function failedPasses(): Promise<number> {
   const text = await readFile(join(site.dir, 'logs', 'worker.log'), 'utf8');
   return text.split('\n').filter((line) => line.includes('"loop":"deliveries"')).length;

@@ -54,7 +54,7 @@ const aRound = fc.record({
   isKept: fc.integer({ min: 0, max: 9 }).map((number) => number > 0),
 });
 
-/** Everything behind a position, call by call. */
+/** All events after a position, call by call. */
 async function readOn(owner: Pick<Owner, 'client'>, from: number, limit = 100) {
   const ids: string[] = [];
   for (let after = from; ; ) {
@@ -117,7 +117,7 @@ test('forty writers and a consumer at two processes: nothing is missed, repeated
   expect(positions.every((position, index) => position > (positions[index - 1] ?? start))).toBe(true);
 });
 
-test('an event that commits late holds those behind it back, and comes before them', async () => {
+test('an event that commits late delays those after it, and comes before them', async () => {
   const owner = await world.owner();
   const { position: start } = await readOn(owner, 0);
   const late = new pg.Client(world.ownerUrl);
@@ -137,7 +137,7 @@ test('an event that commits late holds those behind it back, and comes before th
   expect(found).toEqual([first.id, other.id]);
 });
 
-test('a process that began beside an open transaction knows no position of now, and tells no wrong one', async () => {
+test('a process that starts beside an open transaction does not know the current position, and answers no wrong one', async () => {
   const owner = await world.owner();
   const open = new pg.Client(world.ownerUrl);
   await open.connect();
@@ -173,7 +173,7 @@ describe('a call that waits', () => {
     expect(feed.position).toBeGreaterThanOrEqual(position);
   });
 
-  /** Calls by one credential, of which as many wait as may: the others are answered at once. */
+  /** Calls by one credential: as many wait as are allowed, and the others are answered at once. */
   async function asManyAsMay(url: string, bearer: string, after: number, places = 8) {
     const { listEvents } = createClient(eventsArea, sendTo(url, bearer));
     const answered: number[] = [];

@@ -1,6 +1,6 @@
 /**
  * Goal: approvals and risk alerts reach the devices of the owner and of invited people, readable by the device alone, and
- * devices that are gone are removed. Method: the real worker sends over TLS to a push service that verifies and decrypts.
+ * devices that their push service does not know any more are removed. Method: the real worker sends over TLS to a push service that verifies and decrypts.
  * @module
  */
 import { randomUUID } from 'node:crypto';
@@ -38,7 +38,7 @@ import { eventually, type Owner, startWorld, type World } from '../../support/wo
 import { aDevice } from './push-subscriptions.samples.ts';
 
 let world: World;
-/** Where the machine has openssl: for `secureTest` alone. */
+/** Only where the machine has openssl; `secureTest` uses it. */
 let service: PushServiceForTests;
 let owner: Owner;
 const secureTest = openssl ? test : test.skip;
@@ -512,7 +512,7 @@ describe('the messages of a device', () => {
     await client.connect();
     try {
       await client.query('begin');
-      // Both results wait for the device, and go on together.
+      // Both results wait for the lock of the device, and continue together.
       await client.query('select 1 from push_subscriptions where id = $1 for update', [subscriptionId]);
       const both = [first, second].map((one) =>
         inDatabase(world, (database) =>
@@ -567,7 +567,7 @@ test('the first devices of a deployment get one key, also at once', async () => 
     await client.query('begin');
     await client.query('lock table push_keys in share row exclusive mode');
     const asked = Promise.all(Array.from({ length: 12 }, () => push().getPushPublicKey()));
-    // Several have seen that there is no key, and wait to make one.
+    // Several transactions have found no key, and wait to make one.
     await eventually(
       () => world.sql(`select 1 from pg_locks where relation = 'push_keys'::regclass and not granted`),
       (waiting) => waiting.length >= 2,
@@ -598,7 +598,7 @@ secureTest('after a rotation a device keeps its key until it subscribes again', 
   expect((await arrived(device, 3))[2]?.senderKey).toBe(fresh);
 });
 
-describe('devices that are in a bad way', () => {
+describe('devices that never answer or are being deleted', () => {
   secureTest('do not delay those of another owner when they never answer', async () => {
     const hanging = await Promise.all(Array.from({ length: 3 }, () => subscribe(service.device())));
     for (const { endpoint } of hanging) service.silent.add(endpoint);

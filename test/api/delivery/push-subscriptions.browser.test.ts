@@ -1,8 +1,8 @@
 /**
  * Goal: an invited person turns notifications on with a phone, and a notification leads to the approver's page. Method:
  * Chromium with the page, the service worker and the worker as they are; only `pushManager.subscribe` is replaced, because
- * the browser cannot reach its vendor's push service, and what our push service decrypts is delivered over CDP. An
- * iPhone is a phone whose browser has what those of iPhones have, and lacks what they lack.
+ * the browser cannot reach its vendor's push service; the messages that our push service decrypts are delivered over CDP.
+ * A phone with the features of an iPhone's browser, and without those that it lacks, stands for an iPhone.
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -141,7 +141,7 @@ phoneTest('a phone is subscribed from the enrolment page, shows an approval, and
   const body = 'A payment of 80.00 EUR waits for your decision.';
   expect(shown).toEqual([{ title: 'Your approval is needed', body, tag: id }]);
 
-  // A headless browser has nothing to press: the event is made, and the window that it opens is noted.
+  // A headless browser shows no notification to press: the test makes the event and notes the window that it opens.
   const [worker] = page.context().serviceWorkers();
   const opened = await worker?.evaluate<string>(`(async () => {
     const [notification] = await self.registration.getNotifications();

@@ -7,7 +7,7 @@ import { anInvitation } from '../../support/factories/invitations.ts';
 import { thePasskey } from '../../support/factories/passkeys.ts';
 import { type Sampler, samplesOf } from '../../support/samples.ts';
 
-/** As a browser makes it; the address is never dialled successfully. */
+/** As a browser makes it; nothing answers at the address. */
 export function aDevice() {
   const pair = createECDH('prime256v1');
   const p256dh = pair.generateKeys().toString('base64url');

@@ -1,6 +1,7 @@
 /**
- * Goal: old deliveries and events go, and nothing else; a reader of the feed who comes too late is told. Method: rows of
- * known age beside fresh ones; the purge of the worker's loop; then what is left, and who may delete an event.
+ * Goal: old deliveries and events are removed, and nothing else; a reader of the feed who comes too late gets an error.
+ * Method: rows of known age beside fresh ones; the purge of the worker's loop; then the remaining rows, and attempts to
+ * delete an event.
  * @module
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
@@ -61,7 +62,7 @@ test('finished deliveries go after 90 days and events after 400, in batches; wha
     deliveries: 1_000,
     hasMore: true,
   });
-  // What one pass does not take, the loop takes at once, and not ten minutes later.
+  // The rows that one pass leaves are removed by the next one at once, and not ten minutes later.
   const config = { BURSAR_DELIVERIES_KEPT_DAYS: 90, BURSAR_EVENTS_KEPT_DAYS: 400 };
   const { log } = bursar.infrastructure;
   const loop = startPurge({ database, clock: { ...clock, now: async () => then }, log, config, purgedAtOnce: 100 });
@@ -73,7 +74,7 @@ test('finished deliveries go after 90 days and events after 400, in batches; wha
   expect(await ages('pending')).toEqual([{ count: 1 }]);
   expect(await eventsLeft()).toBe(before);
 
-  // The purge's own clock says 401 days, the business clock does not: the database refuses to delete what is young.
+  // The clock of the purge is 401 days ahead, the business clock is not: the database refuses to delete young events.
   await expect(purgeDeliveries({ database })(kept, later(now, 401 * day))).rejects.toThrow(/append-only for 90 days/);
   expect(await eventsLeft()).toBe(before);
   await expect(bursar.world.sql('delete from events where owner_id = $1', [owner.ownerId])).rejects.toThrow(
@@ -215,7 +216,7 @@ describe('a pass of the purge', () => {
     const second = await reading(later(now, 10 * minute));
     expect(second).toMatchObject({ deliveries: 0, hasMore: false });
     expect(second.entries).toBeLessThan(100);
-    // Those that end are removed ninety days after their end: the look of the day finds them.
+    // Deliveries that end now are removed ninety days after their end: the daily search finds them.
     await end(paused);
     await bursar.world.advance(91 * day);
     expect(await reading(await clock.now())).toMatchObject({ deliveries: many, hasMore: false });
@@ -246,7 +247,7 @@ test('a reader of the feed learns that events behind its position were removed, 
   for (const query of [{}, { after: '0' }]) {
     expect((await read(reader.key, query)).data.map(({ position }) => position)).toEqual(young);
   }
-  // Only other owners' events lie behind this position.
+  // After this position there are only events of other owners.
   expect(before).toBeLessThan(third ?? 0);
   expect((await read(another.key, { after: String(before) })).data).toHaveLength(1);
 });

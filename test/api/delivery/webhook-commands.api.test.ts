@@ -139,7 +139,7 @@ describe('changing', () => {
     await arrived('paused', 4);
     await eventually(owner.listed, (all) => all.every((one) => one.status === 'succeeded'));
     expect((await owner.listed()).map(({ origin }) => origin)).toEqual(['event', 'recovery', 'recovery', 'recovery']);
-    // What arrived is not sent again.
+    // Deliveries that arrived are not sent again.
     const again = await owner.webhooks.recoverWebhookDeliveries({ params: owner.params, body: { since } });
     expect(again).toMatchObject({ queued: 0, hasMore: false, position: expect.any(Number) });
     const later = { since, after: again.position };
@@ -373,7 +373,7 @@ describe('dead letters', () => {
       owner.redeliver({ body: { webhookId: owner.webhook.id }, headers: { 'Idempotency-Key': 'letters-once' } });
     const first = await again();
     expect(first).toMatchObject({ queued: 3 });
-    // One of them is dead again, as a later failure would have it.
+    // One of them is made dead again, as by a later failure.
     await bursar.world.sql('update webhook_deliveries set dismissed_at = null where id = $1', [one!.id]);
     await bursar.world.sql(
       `update idempotency set status = null, body = null, body_is_sealed = false, lease_until = null
@@ -399,7 +399,7 @@ describe('dead letters', () => {
     expect(await owner.letters()).toEqual([]);
     await arrived('dead', 8);
     const all = await eventually(owner.listed, (now) => now.filter((one) => one.status === 'succeeded').length === 7);
-    // The dead letters stay as they were.
+    // The dead letters themselves are unchanged.
     expect(
       all
         .filter((one) => one.status === 'dead')
@@ -540,7 +540,7 @@ describe('recovering', () => {
     expect(
       await refusalOf(late.webhooks.recoverWebhookDeliveries({ params: late.params, body: { since: daysAgo(91) } })),
     ).toEqual([400, expect.stringMatching(/^body\.since: deliveries are kept for 90 days, and what was received bef/)]);
-    // Pages of two events, that begin an hour after the end of the time: there is no further page.
+    // Pages of two events; the next events are an hour after the end of the period, so there is no further page.
     const more = (end: string) =>
       bursar.world.sql(`select more from missed_events($1, $2, $3, 0, 2, 'c')`, [late.params.id, until, end]);
     expect([await more(since), await more(daysAgo(-1))]).toEqual([[{ more: false }], [{ more: true }]]);

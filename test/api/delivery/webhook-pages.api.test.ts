@@ -1,6 +1,6 @@
 /**
- * Goal: the link of a subscription's page opens this page alone and as long as it is good, the page counts every attempt
- * and tells no secret, and its buttons do what the owner could do. Method: the real API, relay, worker and Temporal, with
+ * Goal: the link of a subscription's page opens this page only, while the link is valid; the page counts every attempt and
+ * shows no secret; and its buttons do what the owner could do. Method: the real API, relay, worker and Temporal, with
  * real receivers.
  * @module
  */
@@ -143,7 +143,7 @@ describe('the link', () => {
     });
   });
 
-  test('unknown, replaced, revoked and expired links and those of deleted subscriptions are the same 404, at every call', async () => {
+  test('unknown, replaced, revoked and expired links, and links of deleted subscriptions, get the same 404 from every operation', async () => {
     const { owner, webhooks, id } = await aQuietWebhook();
     const link = async () => ({ token: (await aPageLink(owner, id)).token });
     const client = pages(quiet);
@@ -306,7 +306,7 @@ describe('the link', () => {
 });
 
 describe('what the page counts', () => {
-  test('each attempt once, by its outcome, and what it does not tell', async () => {
+  test('each attempt once, by its outcome, and nothing of what the receiver answered', async () => {
     const one = await watched('counted', { path: '' });
     const s3cret = { body: 'the receiver says s3cret words' };
     bursar.receiver.answers('counted', inTurn(status(200), status(500, s3cret), status(200)));
@@ -435,7 +435,7 @@ describe('the buttons', () => {
     expect((await one.page()).deadLetters?.letters).toBe(1);
   });
 
-  test('a receiver that is gone: the page says why it is disabled, and lists what was lost', async () => {
+  test('a receiver that answers 410: the page says why the subscription is disabled, and lists the dead letters', async () => {
     const one = await watched('gone-page');
     bursar.receiver.answers('gone-page', status(410));
     await bursar.emit(one.ownerId);
@@ -455,7 +455,7 @@ describe('the buttons', () => {
   });
 });
 
-test('hanging attempts stand under way until they end', async () => {
+test('attempts that hang are shown as under way until they end', async () => {
   const one = await watched('hanging-page');
   bursar.receiver.answers('hanging-page', hanging);
   await bursar.emit(one.ownerId);

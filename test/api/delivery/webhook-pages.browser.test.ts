@@ -1,5 +1,5 @@
 /**
- * Goal: a person on a phone or at a desk sees how a subscription is doing and helps it with the buttons. Method: Chromium
+ * Goal: a person on a phone or a desktop sees the state of a subscription and acts on it with the buttons. Method: Chromium
  * on the real page, with the real API, relay, worker and Temporal, and a real receiver that fails and recovers.
  * @module
  */
@@ -50,7 +50,7 @@ async function watched(box: string) {
   const webhook = await subscriber.webhooks.createWebhook({ body });
   const { url, token } = await aPageLink({ client }, webhook.id);
   const { getWebhookPage } = bursar.world.as('').client(webhookPagesArea);
-  /** Until every attempt has its result, and so many wait for another one. */
+  /** Waits until every attempt has its result, and this number of deliveries wait for another attempt. */
   const settled = (retrying: number) =>
     eventually(
       () => getWebhookPage({ params: { token } }),
@@ -59,10 +59,10 @@ async function watched(box: string) {
   return { ...subscriber, id: webhook.id, url, settled };
 }
 
-/** Failures after which Bursar itself attempts nothing more before the test is over. */
+/** So many failures that the next attempt is due after the end of the test. */
 const failsForLong = (code: number) => status(code, { headers: { 'retry-after': '3600' } });
 
-/** A week of a busy subscription, some hours of which went badly. */
+/** A week of a busy subscription, with many failures in some hours. */
 const aWeekOf = (webhookId: string) =>
   bursar.world.sql(
     `insert into webhook_hours (webhook_id, hour, attempts, failures, answered, answer_ms, slowest_ms)
@@ -76,14 +76,14 @@ const aWeekOf = (webhookId: string) =>
 const said = async (page: Page) => (await page.locator('main').innerText()).replaceAll(/\s+/g, ' ');
 const widest = (page: Page) => page.evaluate('document.documentElement.scrollWidth');
 
-/** Until the page, which renews itself, says so. */
+/** Waits until the page, which reloads by a timer, shows the text. */
 const says = (page: Page, words: RegExp) =>
   eventually(
     () => said(page),
     (text) => words.test(text),
   );
 
-/** What a browser tells a page whose tab is shown again. */
+/** The event that a browser sends to a page whose tab is shown again. */
 const returnToThePage = `document.dispatchEvent(new Event('visibilitychange'))`;
 
 /** For a person who looks at the pages: TEST_PICTURES names a folder. */
@@ -119,7 +119,7 @@ browserTest('a receiver fails: retried from the phone, given up and delivered ag
   await picture(dark.page, 'webhook-failing-dark-390');
   expect(await widest(dark.page)).toBe(390);
 
-  // The first of the seven fails again, the others arrive.
+  // The first of the seven fails again, and the others arrive.
   const before = bursar.receiver.received('watched-page').length;
   bursar.receiver.answers('watched-page', (response, n) =>
     (n === before + 1 ? failsForLong(503) : status(200))(response, n),
@@ -130,7 +130,7 @@ browserTest('a receiver fails: retried from the phone, given up and delivered ag
   await says(mobile.page, /1 delivery waits/);
   expect(bursar.receiver.received('watched-page').length).toBe(before + 7);
 
-  // The table stays open while the page renews itself.
+  // The table stays open when the page reloads.
   await wide.page.reload();
   await wide.page.getByText('The same as a table').click();
   await wide.page.getByText('Give up …').click();
@@ -201,7 +201,7 @@ browserTest('what cannot be done is said in words, and a link that is not good l
   const reader = await openPage(browser, phone);
   opened.push(reader);
   const { page } = reader;
-  // The page is not renewed before the test wants it, because it would take its buttons away.
+  // The test reloads the page itself, because a reload would replace the buttons while the test uses them.
   await page.route(one.url, (route) => (route.request().isNavigationRequest() ? route.continue() : route.abort()));
   await page.goto(one.url);
   await one.webhooks.updateWebhook({ params: { id: one.id }, body: { status: 'paused' } });
@@ -220,6 +220,6 @@ browserTest('what cannot be done is said in words, and a link that is not good l
   const requested: string[] = [];
   page.on('request', (request) => requested.push(new URL(request.url()).pathname));
   await page.evaluate(`(async () => { ${returnToThePage}; await fetch('/webhook-pages/another'); })()`);
-  // A link that is not good is left alone. The browser itself may fetch an icon.
+  // An invalid link is not requested again. The browser may fetch an icon.
   expect(requested.filter((path) => path.startsWith('/webhook-pages/'))).toEqual(['/webhook-pages/another']);
 });

@@ -6,7 +6,7 @@ import { type Sampler, samplesOf } from '../../support/samples.ts';
 import { eventually } from '../../support/world.ts';
 import { deadLetter, failing, theWebhook } from './webhooks.samples.ts';
 
-/** A subscription with the one link of its page. Shared, because another link would take the place of the first one. */
+/** A subscription with the only link of its page. Shared, because another link would replace the first one. */
 const linked = async (one: Sampler) => {
   const { id, url } = await failing(one);
   const { token } = await aPageLink(one.owner, id);

@@ -14,7 +14,7 @@ afterAll(() => bursar.close());
 const url = 'https://hooks.example.com/bursar?tenant=1';
 type Answer = { status: number; headers: Headers; text: string; body: unknown };
 
-/** Reads every answer to its end: one left unread keeps its connection. */
+/** Reads every answer to its end: an answer that is not read keeps its connection open. */
 const ask = async (
   method: string,
   path: string,
@@ -158,7 +158,7 @@ describe('creating', () => {
     const owner = await bursar.subscriber();
     const headers = { 'Idempotency-Key': 'lost-answer' };
     const first = await post(owner, { url, events: ['*'] }, headers);
-    // As after a crash between the commit and the keeping of the answer.
+    // As after a crash between the commit and the storing of the answer.
     await bursar.world.sql(
       `update idempotency set status = null, body = null, body_is_sealed = false, lease_until = null where key = 'lost-answer'`,
     );

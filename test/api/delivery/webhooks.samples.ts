@@ -75,7 +75,7 @@ export const samples = samplesOf(webhooksArea, {
         await one.the(twoDeadLetters);
         return {};
       },
-      // Not shared: what is delivered again would meet the failure of the next one.
+      // Not shared: the redelivery of one would get the failure that is meant for the next one.
       redeliverDeadLetters: async () => ({ body: { ids: [await deadLetter(one, failing(one))] } }),
       deleteDeadLetter: async () => ({ path: { deliveryId: await deadLetter(one) } }),
       listEventCatalog: () => ({}),

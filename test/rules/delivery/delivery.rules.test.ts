@@ -120,7 +120,7 @@ describe('evaluating an attempt', () => {
 describe('after an attempt', () => {
   const standing = fc.record({ plan, attempt, outcome, retryAfterMs: fc.nat(2 * day), isOpen: fc.boolean() });
 
-  test('a success is final, whatever else holds', () => {
+  test('a success is final, whatever the plan, the attempt and the subscription', () => {
     fc.assert(
       fc.property(standing, (given) => {
         expect(afterAttempt({ ...given, outcome: 'success' }, now)).toEqual({ status: 'succeeded' });

@@ -1,6 +1,6 @@
 /**
- * Goal: what a push service answers decides what becomes of a message, and no message is sent after its end. Method:
- * properties over every answer, and examples of the retry times.
+ * Goal: the answer of a push service decides the outcome of a message, and no message is sent after it has expired.
+ * Method: properties over every answer, and examples of the retry times.
  * @module
  */
 import { expect, test } from '@jest/globals';
@@ -18,7 +18,7 @@ import { hour, later, minute } from '../../../src/kernel/instant.ts';
 const now = new Date('2026-11-22T12:00:00Z');
 const message = (attempts: number, expiresAt = later(now, 24 * hour)) => ({ attempts, expiresAt });
 
-test('every answer has one outcome, and a retry lies in the future and before the end', () => {
+test('every answer has one outcome, and a retry is due in the future and before the message expires', () => {
   const status = fc.option(fc.integer({ min: 100, max: 599 }));
   const header = fc.option(fc.oneof(fc.nat().map(String), fc.string()));
   const left = fc.integer({ min: 0, max: 24 * hour });
@@ -37,7 +37,7 @@ test('every answer has one outcome, and a retry lies in the future and before th
   );
 });
 
-test('of all answers only 404 and 410 end a subscription, and only those of the 200s are a delivery', () => {
+test('only 404 and 410 end a subscription, and only a 2xx is a delivery', () => {
   const every = Array.from({ length: 500 }, (_, n) => 100 + n);
   const statusesOf = (kind: string) =>
     every.filter((status) => pushOutcome({ status, retryAfter: null }, message(1), now).kind === kind);
@@ -93,7 +93,7 @@ test('a notification has amount and path, and never the origin of the link', () 
   expect(notificationOf({ ...asked, amountEuros: null }, undefined)).toMatchObject({ url: null, tag: 'int_12345678' });
 });
 
-test('of a webhook that was disabled, a notification has the host and the reason, and leads nowhere', () => {
+test('the notification about a disabled webhook names the host and the reason, and opens no page', () => {
   const detail = disabledInWords('hooks.example.com', 'the receiver answered 410 Gone');
   expect(notificationOf({ kind: 'webhook', subjectId: 'wh_12345678', amountEuros: null, detail }, undefined)).toEqual({
     title: 'Webhook disabled',
@@ -103,7 +103,7 @@ test('of a webhook that was disabled, a notification has the host and the reason
   });
 });
 
-test('a retry at the very end of the message is none, and one before it is', () => {
+test('a retry is made before the message expires, and none at its expiry', () => {
   const outcome = (leftMs: number) =>
     pushOutcome({ status: 503, retryAfter: null }, message(1, later(now, leftMs)), now).kind;
   expect([outcome(minute), outcome(minute + 1)]).toEqual(['failed', 'retry']);

@@ -1,6 +1,6 @@
 /**
  * Goal: a number counts as settled only when no transaction that may have drawn it is still open, and every number
- * does in the end. Method: random histories of transactions that draw numbers and end, looked at in between.
+ * does in the end. Method: random histories of transactions that draw numbers and end, read at random moments.
  * @module
  */
 import { expect, test } from '@jest/globals';
@@ -17,7 +17,7 @@ const steps = fc.array(
   { maxLength: 200 },
 );
 
-test('nothing open is settled, and at the end everything is', () => {
+test('no number of an open transaction is settled, and in the end every number is', () => {
   fc.assert(
     fc.property(steps, (history) => {
       const position = createSettledPosition();
@@ -55,7 +55,7 @@ test('nothing open is settled, and at the end everything is', () => {
   );
 });
 
-test('one transaction that stays open delays, and never for longer than it is open', () => {
+test('a transaction that stays open delays the position, and only for as long as it is open', () => {
   const position = createSettledPosition();
   for (let drawn = 1; drawn <= 100; drawn++) position.see({ drawn, holders: new Set(['stuck', `t${drawn}`]) });
   expect(position.through()).toBeUndefined();

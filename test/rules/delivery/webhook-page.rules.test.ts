@@ -1,5 +1,5 @@
 /**
- * Goal: the page of a subscription shows every attempt of its period once, in the right part, and says figures as people
+ * Goal: the page of a subscription shows every attempt of its period once, in the right part, and writes figures as people
  * do. Method: properties over random hours, and examples of the words.
  * @module
  */
@@ -116,7 +116,7 @@ describe('words', () => {
     expect(niceTop(value)).toBe(top);
   });
 
-  test('the axis ends at no less than the value and at most at two and a half times of it', () => {
+  test('the axis ends at the value or above it, and at most at two and a half times the value', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 1_000_000_000 }), (value) => {
         expect(niceTop(value)).toBeGreaterThanOrEqual(value);
@@ -155,7 +155,7 @@ describe('words', () => {
   });
 });
 
-test('a single failure among many attempts is seen, and a part without attempts has no bar', () => {
+test('a single failure among many attempts is visible, and a part without attempts has no bar', () => {
   const at = new Date('2026-11-22T10:00:00Z');
   const span = spanOf('24h', at);
   const hours = [{ hour: at, attempts: 100_000, failures: 1, answered: 100_000, answerMs: 5_000_000, slowestMs: 80 }];

@@ -59,7 +59,7 @@ test('a subscription is paused and made active, and a disabled one is not paused
   expect(refused).toEqual([['disabled', 'paused', why]]);
 });
 
-test('a deployment may take https only', () => {
+test('a deployment may allow https only', () => {
   const why = "the URL's scheme is http, and this deployment delivers over https only (BURSAR_WEBHOOKS_HTTPS_ONLY=on)";
   expect(whyNotHttps('http://receiver.example/https:', true)).toBe(why);
   expect(whyNotHttps('HTTPS://receiver.example/', true)).toBeUndefined();
@@ -75,7 +75,7 @@ describe('health', () => {
     maxLength: 60,
   });
 
-  test('a success forgets everything before it', () => {
+  test('a success resets the counts', () => {
     fc.assert(
       fc.property(outcomes, outcomes, (before, after) => {
         const whole = healthAfter(healthy, [...before, 'success', ...after], now);
@@ -84,7 +84,7 @@ describe('health', () => {
     );
   });
 
-  test('evaluating in two batches or in one comes to the same', () => {
+  test('two batches have the same result as one', () => {
     fc.assert(
       fc.property(outcomes, outcomes, (first, second) => {
         expect(healthAfter(healthAfter(healthy, first, now), second, now)).toEqual(

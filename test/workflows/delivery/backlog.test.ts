@@ -1,6 +1,6 @@
 /**
- * Goal: however much waits at one receiver, a claim reads as much as it may send, and other owners' deliveries arrive.
- * Method: backlogs as rows; what PostgreSQL itself counts as read in the claim's transaction; then a relay and a real
+ * Goal: however many deliveries wait for one receiver, a claim reads as many as it may send, and other owners' deliveries
+ * arrive. Method: backlogs as rows; PostgreSQL's own counts of what the claim's transaction read; then a relay and a real
  * receiver.
  * @module
  */
@@ -23,7 +23,7 @@ import { heldBack } from '../../support/receiver.ts';
 import { businessNow, eventually } from '../../support/world.ts';
 
 const many = 100_000;
-/** Of 100,000 that wait, the lists of their indexes alone are more blocks than this. */
+/** The index entries of 100,000 waiting deliveries alone take more blocks than this. */
 const fewBlocks = 10_000;
 const fewEntries = 3_000;
 
@@ -54,7 +54,7 @@ const countOf = (claimed: readonly { webhookId: string }[], { webhookId }: { web
   claimed.filter((one) => one.webhookId === webhookId).length;
 
 describe('what a claim reads', () => {
-  test(`${many} of one subject in order: each claim reads a part, and other owners get all their places`, async () => {
+  test(`${many} of one ordered subject: each claim reads a part of them, and other owners get all their places`, async () => {
     const ordered = await subscribed('one-subject', true);
     await backlog(ordered, { count: many, subject: `'po_1'` });
     const other = await subscribed('beside-one-subject');
@@ -75,7 +75,7 @@ describe('what a claim reads', () => {
     expect(await waiting(ordered.webhookId, 'not is_parked')).toBeLessThanOrEqual(201);
   }, 300_000);
 
-  test('as many subjects whose first delivery failed: those behind them are not read again and again', async () => {
+  test('as many subjects whose first delivery failed: the deliveries behind it are not read by every claim', async () => {
     const ordered = await subscribed('many-subjects', true);
     const count = 20_000;
     await backlog(ordered, { count, subject: `'po_' || n`, attempts: 1, dueInMs: 60 * minute });
@@ -92,7 +92,7 @@ describe('what a claim reads', () => {
     expect(parked.blocks).toBeLessThan(fewBlocks);
   }, 300_000);
 
-  test(`${many} failed deliveries are nothing to the first attempts of others, nor to the next retry`, async () => {
+  test(`${many} failed deliveries slow down neither the first attempts of others nor the next retry`, async () => {
     const failed = await subscribed('failed');
     await backlog(failed, { count: many, attempts: 1 });
     const other = await subscribed('beside-failed');
@@ -115,7 +115,7 @@ test('what was parked arrives in order once those before it are over, and ends w
   const count = 600;
   await backlog(owner, { count, subject: `'po_' || n % 30` });
   const other = await subscribed('beside-parked');
-  // Held back for however long the parking takes on this machine.
+  // Nothing is sent while the parking takes place, however long it takes on this machine.
   await bursar.relay({ pollMs: 200, timeoutMs: 5 * minute, leaseMs: 6 * minute });
   await eventually(
     () => waiting(owner.webhookId, 'is_parked'),

@@ -1,6 +1,6 @@
 /**
- * Goal: whatever a receiver does, its attempt ends within its limits and says why, and nothing follows where it must
- * not. Method: receivers on real sockets that misbehave, a relay with a short limit, and what was recorded.
+ * Goal: whatever a receiver does, its attempt ends within its limits and records why, and no redirect is followed. Method:
+ * receivers on real sockets that misbehave, a relay with a short limit, and the recorded attempts.
  * @module
  */
 import type { ServerResponse } from 'node:http';
@@ -16,7 +16,7 @@ import { type DeliveryWorld, startDeliveryWorld } from '../../support/delivery-w
 import { type Answer, status } from '../../support/receiver.ts';
 import { businessNow, eventually } from '../../support/world.ts';
 
-/** For receivers that never end; the others are waited for as long as the machine needs. */
+/** For receivers that never end; for the others the test waits as long as the machine needs. */
 const timeoutMs = 5_000;
 
 let bursar: DeliveryWorld;
@@ -33,7 +33,7 @@ const subscribed = async (url: string) => {
 };
 type Subscribed = Awaited<ReturnType<typeof subscribed>>;
 
-/** What was recorded of the only delivery, once it was attempted. */
+/** The only delivery, once it was attempted. */
 const attempted = async ({ webhooks, id }: Subscribed) => {
   const [shown] = await eventually(
     async () => (await webhooks.listWebhookDeliveries({ params: { id } })).data,
@@ -75,7 +75,7 @@ describe('answers', () => {
     };
     const whole = await afterOne('gigabyte', endless);
     expect(whole).toMatchObject({ status: 'succeeded', responseStatus: 200 });
-    // What lies in the buffers of both sockets was written too.
+    // The bytes in the buffers of both sockets count as written.
     expect(await closed.promise).toBeLessThan(64 * 2 ** 20);
   });
 
@@ -103,7 +103,7 @@ describe('answers', () => {
     expect(inBody).toMatchObject({ status: 'pending', responseStatus: 503 });
   });
 
-  test('that break off are failures, without or with their status', async () => {
+  test('that break off are failures, with their status where it arrived', async () => {
     const cut = await afterOne('cut', (response) => void response.socket?.destroy());
     expect(cut).toMatchObject({ status: 'pending', error: expect.stringContaining('closed the connection') });
     const partly = await afterOne('cut-later', (response) => {
@@ -113,7 +113,7 @@ describe('answers', () => {
     expect(partly).toMatchObject({ status: 'pending', responseStatus: 500 });
   });
 
-  test('that point elsewhere are failures, and nothing is sent there', async () => {
+  test('that redirect are failures, and nothing is sent to the other address', async () => {
     for (const code of [301, 302, 303, 307, 308]) {
       const headers = { location: bursar.receiver.urlOf('elsewhere') };
       const whole = await afterOne(`moved-${code}`, status(code, { headers }));

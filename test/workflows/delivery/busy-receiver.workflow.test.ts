@@ -1,6 +1,6 @@
 /**
- * Goal: a run whose receiver has no free place looks again less and less often. Method: the workflow alone on the real
- * dev server; each wait is read from its history, and a long one cut short by a wake.
+ * Goal: a run whose receiver has no free place polls at growing intervals. Method: the workflow alone on the real dev
+ * server; each wait is read from its history, and a wake ends the long ones early.
  * @module
  */
 
@@ -45,16 +45,16 @@ const waitsOf = async (handle: WorkflowHandle): Promise<number[]> => {
     timer == null ? [] : [Number(timer.startToFireTimeout?.seconds)],
   );
 };
-/** The next may have begun by the time that this one is seen. */
+/** The next wait may have begun by the time that the test sees this one. */
 const wait = (handle: WorkflowHandle, count: number): Promise<number[]> =>
   eventually(
     () => waitsOf(handle),
     (waits) => waits.length >= count,
     patienceMs,
   );
-/** Near the end of a wait, a wake might come too late: during the next refresh, which no wait follows. */
+/** A wake near the end of a wait may arrive during the next refresh, which no wait follows. */
 const longSeconds = 8;
-/** For a machine that is busy with other things; what is asserted does not depend on it. */
+/** Generous, for a busy machine; no assertion depends on it. */
 const patienceMs = 60_000;
 
 test('each poll without a free place doubles the wait, up to a minute', async () => {

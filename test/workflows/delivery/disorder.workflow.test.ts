@@ -1,7 +1,7 @@
 /**
  * Goal: no delivery is lost, none is attempted twice under one claim, and each ends, however receivers, operators,
  * clock, workers and owners interfere. Method: six receivers that fail in six ways on the real dev server, with two
- * workers that are replaced, operators' messages and deletions all the while; then counts of receivers and tables.
+ * workers that are replaced, and with operators' messages and deletions meanwhile; then counts of receivers and tables.
  * @module
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -33,7 +33,7 @@ const behaviours: Readonly<Record<string, Answer>> = {
 const limits = { perReceiver: 20, leaseMs: 4_000 };
 const events = 120;
 
-test('receivers that fail, workers that are replaced, operators, deletions and the clock: each delivery ends, none is doubled', async () => {
+test('while receivers fail, workers are replaced, operators and owners intervene and the clock moves, each delivery ends and none is made twice', async () => {
   const { world, receiver } = bursar;
   const { ownerId, webhooks } = await bursar.subscriber();
   const ids = new Map<string, string>();
@@ -66,7 +66,7 @@ test('receivers that fail, workers that are replaced, operators, deletions and t
       const id = await waiting();
       const input = chance(0.5) && message === 'retry-now' ? [] : [{ delivery: id ?? 'whd_00000000' }];
       if (message === 'give-up') givenUp += 1;
-      // An ended run takes no signal.
+      // A run that has ended accepts no signal.
       await handle.signal(message, ...input).catch(() => undefined);
       await sleep(random.below(150));
     }

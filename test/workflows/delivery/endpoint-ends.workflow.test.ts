@@ -56,7 +56,7 @@ test('the end of a run and a concurrent failure: a waiting delivery always has a
   });
   const seen = { reopened: 0, keptOpen: 0 };
   for (let round = 0; round < 60; round++) {
-    // One delivery failed, and its retry has arrived: the run's next look ends it. Another one fails meanwhile.
+    // One delivery failed, and its retry has arrived: the run's next refresh ends it. Another delivery fails meanwhile.
     const now = await businessNow(bursar.world);
     await bursar.emit(ownerId);
     const {
@@ -75,7 +75,7 @@ test('the end of a run and a concurrent failure: a waiting delivery always has a
     if (second_ === undefined) throw new Error('no second claim');
     const look = () => readEndpoint({ database, perReceiver: 100 })(webhookId, later);
     const fail = () => database.write((tx) => recordResults(tx, [answered(second_, 500)], later));
-    // Each order once, so that both are seen; the other rounds are raced.
+    // Each order once, so that both are covered; the other rounds race.
     const orders = [
       () => look().then((found) => fail().then(() => found)),
       () => fail().then(look),
@@ -87,7 +87,7 @@ test('the end of a run and a concurrent failure: a waiting delivery always has a
     // The wake of the new failure wakes the run that is ending, or starts another one.
     if (step.kind === 'final') expect(after.wanted_wake).toBe(true);
     seen[step.kind === 'final' ? 'reopened' : 'keptOpen'] += 1;
-    // Arrives, so that the next round begins with nothing.
+    // It arrives, so that nothing waits when the next round begins.
     const end = new Date(later.getTime() + minute);
     const [last] = await database.write((tx) => claimRetries(tx, webhookId, end, 1, claimLimits));
     if (last === undefined) throw new Error('no last claim');

@@ -1,7 +1,7 @@
 /**
- * Goal: hanging receivers take neither the places of others nor the attempts of what waits, and no delivery is sent by
- * two workers at once. Method: real receivers that hang, workers for retries alone with short timeouts, the real dev
- * server, and what arrived.
+ * Goal: hanging receivers take no places of other receivers, waiting deliveries use up no attempt, and no delivery is sent
+ * by two workers at once. Method: real receivers that hang, workers for retries alone with short timeouts, the real dev
+ * server, and the requests that arrived.
  * @module
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
@@ -36,7 +36,7 @@ const failedOnce = async (box: string, count: number, then: Answer) => {
   return { ...owner, webhookId };
 };
 
-/** Deliveries of a subscription, by what became of them. */
+/** Deliveries of a subscription, by their outcome. */
 const standing = async (webhookId: string) => {
   const [row] = await bursar.world.sql<{ attempted: number; succeeded: number; most: number; dead: number }>(
     `select count(*) filter (where attempts_made > 0)::int as attempted,
@@ -83,7 +83,7 @@ describe('probing', () => {
         /After five attempts in a row without an answer the receiver gets one request at a time/.test(details),
     );
     expect((await handle.describe()).searchAttributes.BursarStage).toEqual(['probing']);
-    // Five went together, and lost an attempt each; then each probe alone.
+    // Five were sent together and used up one attempt each; then each probe was sent alone.
     await eventually(
       async () => idsAt('probed').length,
       (arrived) => arrived >= count + 5 + probes,
@@ -91,7 +91,7 @@ describe('probing', () => {
     const open = bursar.receiver.received('probed').map(({ openAtOnce }) => openAtOnce);
     const alone = Array.from({ length: probes }, () => 1);
     expect(open.slice(count, count + 5 + probes)).toEqual([1, 2, 3, 4, 5, ...alone]);
-    // The first that is answered releases the rest at its first repeated attempt.
+    // The first answer releases the rest, which succeed at their first repeated attempt.
     await eventually(
       () => standing(webhookId),
       ({ succeeded }) => succeeded >= count - 5 - probes,
@@ -109,7 +109,7 @@ describe('probing', () => {
       const expected = sequence.indexOf(id) - (5 + probes);
       expect(Math.abs(expected - index)).toBeLessThanOrEqual(5); // Five go together.
     });
-    // What was probed with is due by its own schedule.
+    // The deliveries that were sent as probes are due by their own schedule.
     await bursar.world.advance(5 * minute + second);
     await eventually(
       () => standing(webhookId),
@@ -141,7 +141,7 @@ describe('several workers', () => {
     await Promise.all([1, 2].map(() => bursar.retryWorker({ wrapSend, mostOfBatch: 10 })));
     await bursar.world.advance(minute + second);
     const handle = await runOf(webhookId);
-    // A run that is lost in the middle leaves attempts under way; its successor must not repeat them.
+    // A run that is lost leaves attempts under way, which its successor must not repeat.
     await eventually(
       async () => sent,
       (now) => now > 20,

@@ -14,7 +14,7 @@ import { eventually } from '../../support/world.ts';
 const owners = 3;
 const hangingPerOwner = 15;
 const eventsPerOwner = 2;
-/** Longer than this test takes: no attempt ends before it. */
+/** Longer than this test takes, so that no attempt ends during it. */
 const attemptMs = 600_000;
 
 let bursar: DeliveryWorld;
@@ -69,7 +69,7 @@ test('45 hanging receivers with 90 deliveries do not delay the retry of a health
     );
   }
 
-  // All that hang are due at once, and are being attempted, before the healthy one is.
+  // All hanging deliveries are due and being attempted before the healthy one is due.
   await bursar.world.advance(minute + second);
   const called = () =>
     Array.from({ length: owners * hangingPerOwner }, (_, index) =>

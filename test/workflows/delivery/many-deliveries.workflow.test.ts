@@ -1,7 +1,7 @@
 /**
  * Goal: 20,000 failed deliveries of one subscription are one workflow run with a small history, and drain within
- * minutes; ending or releasing all of them is one quick statement. Method: rows as a long outage leaves them, the real
- * worker, a real receiver; figures are printed.
+ * minutes; ending or releasing all of them is one quick statement. Method: rows as after a long outage, the real worker, a
+ * real receiver; figures are printed.
  * @module
  */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -67,7 +67,7 @@ const timed = async <T>(work: () => Promise<T>): Promise<[result: T, ms: number]
   return [result, Math.round(performance.now() - startedAt)];
 };
 
-/** A read that counts the same rows, and has a few statements to send beside it; on a busy machine both take longer. */
+/** A read that counts the same rows, beside a few other statements; on a busy machine both take longer. */
 const atMostAsLongAs = (countMs: number): number => 20 * Math.max(countMs, 50);
 
 const say = (figures: object): void => void process.stderr.write(`${JSON.stringify(figures)}\n`);
@@ -83,7 +83,8 @@ test(`${many} waiting deliveries: one run, a small history, and all of them arri
   await eventually(details, (text) => text.startsWith(`${many} deliveries to`));
   const memoryBefore = process.memoryUsage().rss;
   const [, ms] = await timed(async () => {
-    // On a slow machine the step is repeated while its first attempt commits, and counts without what that one has locked.
+    // On a slow machine the step is repeated while its first attempt commits, and does not count the rows that this attempt
+    // has locked.
     const { deliveries } = await handle.executeUpdate<EndpointChange, [string]>('retry-now', { args: ['all'] });
     expect([deliveries > 0, deliveries <= many]).toEqual([true, true]);
     await eventually(

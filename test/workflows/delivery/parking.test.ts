@@ -57,11 +57,11 @@ const countOf = ({ webhookId }: Subscribed, condition: string): Promise<number> 
 type Row = { id: string; seq: string; status: string; is_parked: boolean };
 const rowsOf = ({ webhookId }: Subscribed): Promise<Row[]> =>
   bursar.world.sql<Row>('select * from webhook_deliveries where webhook_id = $1 order by seq', [webhookId]);
-/** What the rows of a subscription say, in their order. */
+/** The rows of a subscription, in their order. */
 const standing = async (owner: Subscribed): Promise<string[]> =>
   (await rowsOf(owner)).map((row) => (row.is_parked ? 'parked' : row.status));
 
-/** As a version writes it that frees nothing. */
+/** As a version that does not park writes it. */
 const olderEnd = `update webhook_deliveries set status = 'succeeded', lease_until = null, next_attempt_at = null,
   attempts_made = attempts_made + 1, claims = greatest(claims, attempts_made + 1), delivered_at = created_at where id = $1`;
 
@@ -69,7 +69,7 @@ describe('a version that does not park', () => {
   test('claims and ends what is parked, and what it leaves parked is freed afterwards', async () => {
     const owner = await parkedBehindOne('older', 4);
     const [first, second] = await rowsOf(owner);
-    // As that version writes: it names no column that it does not know.
+    // As that version writes it, without the columns that it does not know.
     const succeeds = (row: Row | undefined) => bursar.world.sql(olderEnd, [row?.id]);
     await succeeds(first);
     await bursar.world.sql(

@@ -1,5 +1,5 @@
 /**
- * First deliveries against real receivers: each once though two relays run, none lost when one dies, and a slow
+ * First deliveries to real receivers: each is made once although two relays run, none is lost when a relay dies, and a slow
  * receiver does not slow down other receivers.
  * @module
  */
@@ -378,7 +378,7 @@ describe('deliveries whose event is not kept any more', () => {
   });
 });
 
-test('results of a receiver that was replaced meanwhile neither disable nor slow down the new one', async () => {
+test('results of a receiver whose URL was replaced meanwhile neither disable the subscription nor slow down the new receiver', async () => {
   bursar.receiver.answers('replaced', inTurn(status(410), status(500)));
   const owner = await subscribed('replaced');
   await bursar.emit(owner.ownerId, 3);
@@ -432,7 +432,7 @@ describe('several relays', () => {
     const owner = await subscribed('orphaned');
     await bursar.emit(owner.ownerId, 3);
     const { database, clock, vault } = bursar.infrastructure;
-    // Claimed, and then nothing more: as if the process had died before it could send.
+    // Claimed and never sent, as if the process had died.
     const { claimed } = await database.write((tx) =>
       claimFirstAttempts(tx, 100, { perReceiver: 100, leaseMs: 45_000 }),
     );
@@ -539,7 +539,7 @@ describe('slow receivers', () => {
     bursar.receiver.answers('hangs', hanging);
     const slow = await subscribed('hangs');
     const quick = await subscribed('quick');
-    // Longer than this test may take: what waited for a hanging request would never come.
+    // Longer than this test may take, so that a delivery that waits for a hanging request fails the test.
     await bursar.relay({ timeoutMs: 300_000, mostUnderWay: 50 });
     await bursar.emit(slow.ownerId, 100);
     await eventually(
@@ -576,7 +576,7 @@ describe('slow receivers', () => {
 });
 
 describe('a receiver that cannot be reached', () => {
-  test('is tried by one request at a time after five attempts in a row, and what waits keeps its attempts', async () => {
+  test('is tried by one request at a time after five attempts in a row, and what waits uses up no attempt', async () => {
     const [count, cut] = [40, 30];
     // Each attempt is two requests: over a connection that is closed under it, and over a new one.
     bursar.receiver.answers('unreachable', (response, n) =>
@@ -599,7 +599,7 @@ describe('a receiver that cannot be reached', () => {
         error: expect.stringMatching(/closed the connection/),
       });
     }
-    // Nine at most went before five had failed in a row.
+    // At most nine were sent before five had failed in a row.
     const open = bursar.receiver.received('unreachable').map(({ openAtOnce }) => openAtOnce);
     expect(open.slice(18, cut)).toEqual(Array.from({ length: cut - 18 }, () => 1));
     expect(bursar.receiver.mostAtOnce('unreachable')).toBeGreaterThan(1);
@@ -607,7 +607,7 @@ describe('a receiver that cannot be reached', () => {
 });
 
 describe('subscriptions that end', () => {
-  /** A result that comes when its lease has run out has its delivery, and then takes `lock`, once `go` is called. */
+  /** A result that comes after its lease has expired: it locks its delivery, and takes `lock` once `go` is called. */
   async function lateResultOf(webhookId: string, lock: string) {
     const { database } = bursar.infrastructure;
     const [orphaned] = await bursar.world.sql<{ id: string }>(
@@ -630,7 +630,7 @@ describe('subscriptions that end', () => {
     await held.promise;
     return { recorded, go: asked.resolve };
   }
-  /** Until it is over, or waits for a lock. */
+  /** Resolves when it is over, or waits for a lock. */
   const overOrWaiting = (work: Promise<unknown>) => {
     let isOver = false;
     void work.finally(() => {
@@ -701,7 +701,7 @@ describe('subscriptions that end', () => {
   test('a delivery that a change added while the subscription was deleted is ended by the sweep', async () => {
     const owner = await subscribed('raced');
     await bursar.emit(owner.ownerId);
-    // The order of commits that a race can bring about: the subscription gone, its delivery still pending.
+    // A race can commit in this order: the subscription is deleted, and its delivery is still pending.
     await bursar.world.sql('update webhooks set deleted_at = created_at, sealed_secret = null where id = $1', [
       owner.webhook.id,
     ]);

@@ -1,6 +1,6 @@
 /**
- * Goal: the gaps between attempts are those that the deployment sets. Method: a worker with gaps of its own, a receiver
- * that always refuses, and the clock moved from attempt to attempt until the dead letter.
+ * Goal: the gaps between attempts are those that the deployment sets. Method: a worker with configured gaps, a receiver that
+ * always refuses, and the clock moved from attempt to attempt until the dead letter.
  * @module
  */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';

@@ -83,7 +83,7 @@ describe.each([
       );
       await bursar.world.advance(gap);
       await eventually(owner.newest, (now) => now?.attempt === index + 2);
-      // Not before its time.
+      // Not before it is due.
       const next = (await owner.whole(id)).attempts.at(-1);
       expect(Date.parse(next?.at ?? '')).toBeGreaterThanOrEqual(Date.parse(shown?.nextAttemptAt ?? ''));
     }
@@ -120,7 +120,7 @@ describe.each([
     expect(attempted(box)).toBe(most);
   });
 
-  test('one that is taken at once is over at once', async () => {
+  test('a delivery that succeeds at once is final at once', async () => {
     const owner = await subscribed(plan, `well-${plan}`);
     await bursar.emit(owner.ownerId);
     const shown = await eventually(owner.newest, (now) => now?.status === 'succeeded');

@@ -1,6 +1,6 @@
 /**
- * Goal: a receiver whose certificate is not good gets nothing, its attempt says what is wrong with the certificate, and
- * the schedule goes on until the certificate is mended. Method: TLS servers on real sockets with certificates that
+ * Goal: a receiver with an invalid certificate gets nothing, its attempt says what is wrong with the certificate, and the
+ * schedule continues until the certificate is valid. Method: TLS servers on real sockets with certificates that
  * openssl makes, the real worker, and the clock moved to the next attempts.
  * @module
  */
@@ -22,7 +22,7 @@ import {
 } from '../../support/tls.ts';
 import { eventually } from '../../support/world.ts';
 
-/** What each receiver shows at first, and what its attempts say. */
+/** The certificate of each receiver at first, and the error of its attempts. */
 const faulty = [
   ['expired', 'has a certificate that has expired (CERT_HAS_EXPIRED)'],
   ['elsewhere', 'has a certificate for another name (ERR_TLS_CERT_ALTNAME_INVALID)'],
@@ -57,7 +57,7 @@ async function startTlsReceiver(name: string): Promise<TlsReceiver> {
   return { server, socket: await listening(server), bodies };
 }
 
-/** Of connections that are made from now on. */
+/** For connections that are made from now on. */
 const mend = async ({ server }: TlsReceiver) => server.setSecureContext(await certificateOf('server'));
 
 const describeTls = openssl ? describe : describe.skip;
@@ -90,7 +90,7 @@ describeTls('a receiver whose certificate is not good', () => {
     return found;
   };
 
-  /** One event for the receiver; answers how its delivery is. */
+  /** One event for the receiver; returns its delivery. */
   const deliverTo = async (name: string) => {
     const owner = await bursar.subscriber();
     const { socket } = receiverOf(name);

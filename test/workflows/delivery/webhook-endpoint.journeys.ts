@@ -1,4 +1,4 @@
-/** The ways of failed deliveries: attempted again, dead, and given up by an operator. @module */
+/** What may become of failed deliveries: attempted again, dead, or given up by an operator. @module */
 import { randomUUID } from 'node:crypto';
 import { hour, minute } from '../../../src/kernel/instant.ts';
 import { type Actors, someone } from '../../support/record/actors.ts';
@@ -53,7 +53,7 @@ const retried =
 const secondAttempt = retried('second-attempt', 'ended', 1, [minute]);
 const deadLetter = retried('dead-letter', 'dead letters', 5, [minute, 5 * minute, 15 * minute, hour]);
 
-/** What an operator sends is ignored when it names nothing, tries all again, and ends what still fails. */
+/** An operator's message that names nothing is ignored; others attempt all deliveries again, and end those that still fail. */
 const givenUp: Journey = async (stage, actors) => {
   const { params, workflowId, reach, observe } = await failing(stage, actors, {
     failures: 6,

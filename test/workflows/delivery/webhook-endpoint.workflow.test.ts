@@ -32,7 +32,7 @@ const failedOnce = async (box: string) => {
     return owner.webhooks.getWebhookDelivery({ params: { deliveryId: first!.id } });
   };
   const first = await eventually(delivery, ({ attempt }) => attempt === 1);
-  // The run has looked, and waits for the clock.
+  // The run has read its row, and waits for the clock.
   await eventually(
     () => detailsOf(webhook.id),
     (text) => text.includes('Next attempt at'),
@@ -202,7 +202,7 @@ describe('revoking commands and losses', () => {
     expect(attempted('removed')).toBe(1);
   });
 
-  test('a run that was killed is started again by the next wake, and makes no attempt too many', async () => {
+  test('a run that was killed is started again by the next wake, and makes no attempt twice', async () => {
     bursar.receiver.answers('killed', inTurn(status(500), status(200)));
     const { webhookId, delivery } = await failedOnce('killed');
     await (await handleOf(webhookId)).terminate('test');
@@ -211,7 +211,7 @@ describe('revoking commands and losses', () => {
     expect(attempted('killed')).toBe(2);
   });
 
-  test('a hundred wakes before time bring no attempt', async () => {
+  test('a hundred wakes before the due time cause no attempt', async () => {
     bursar.receiver.answers('woken', status(500));
     const { webhookId } = await failedOnce('woken');
     const handle = await handleOf(webhookId);
@@ -405,7 +405,7 @@ describe('the one claim', () => {
     await giveBack(id);
   });
 
-  /** So that the run, which waits for the clock, is not disturbed by what a test did to its row. */
+  /** Keeps the run, which waits for the clock, from acting on what a test did to its row. */
   const giveBack = (id: string) =>
     bursar.world.sql(
       `update webhook_deliveries set status = 'pending', lease_until = null, next_attempt_at = now() + interval '400 days' where id = $1`,

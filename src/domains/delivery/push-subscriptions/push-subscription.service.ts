@@ -136,14 +136,15 @@ async function deleteWhere(tx: Tx, condition: Condition, values: readonly string
  * device is locked, so that of two repeats at once the second finds what the first one did.
  */
 export async function testDevice(tx: Tx, row: PushSubscription, cause: Cause): Promise<void> {
-  await runSql(tx, 'select 1 from push_subscriptions where id = $1 for no key update', [row.id]);
+  const name = [row.id, row.ownerId];
+  await runSql(tx, 'select 1 from push_subscriptions where id = $1 and owner_id = $2 for no key update', name);
   if (await hasMoved(tx, 'device_test', row.id, cause.causeId)) return;
   const inserted = await runSql(
     tx,
     `insert into push_messages (subscription_id, kind, subject_id, next_attempt_at, expires_at, created_at)
      select id, 'test', id, clock_timestamp(), clock_timestamp() + interval '1 hour', clock_timestamp()
-     from push_subscriptions where id = $1`,
-    [row.id],
+     from push_subscriptions where id = $1 and owner_id = $2`,
+    name,
   );
   if (inserted === 0) throw notFound('push subscription', row.id);
   await recordTransition(tx, 'device_test', row.id, { from: null, to: 'requested' }, cause);
