@@ -29,13 +29,19 @@ async function aSide(): Promise<Side> {
   return { ownerId, wallets: [walletId, await book.wallet(ownerId), await book.wallet(ownerId)] };
 }
 
-const post = async ({ ownerId }: Side, journals: readonly Journal[]): Promise<Row[]> => {
+type Posted = { readonly isNew?: boolean; readonly by?: pg.Client };
+
+const post = async (
+  { ownerId }: Side,
+  journals: readonly Journal[],
+  { isNew = false, by = owner }: Posted = {},
+): Promise<Row[]> => {
   const records = journals.map(({ cause, postings, seconds = 0 }) => ({
     ...{ id: newId('journal'), ownerId, kind: 'adjustment', referenceType: 'adjustment', referenceId: 'test', cause },
     ...{ postings, requestId: 'each', createdAt: new Date(at.getTime() + 1_000 * seconds).toISOString() },
   }));
-  const text = 'select outcome, balances, owed_cents, detail from post_each($1::jsonb) order by ordinal';
-  return (await owner.query<Row>(text, [JSON.stringify(records)])).rows;
+  const text = 'select outcome, balances, owed_cents, detail from post_each($1::jsonb, $2) order by ordinal';
+  return (await by.query<Row>(text, [JSON.stringify(records), isNew])).rows;
 };
 
 const line = (account: string, amountCents: number): Posting => ({
@@ -221,4 +227,49 @@ test('what is owed is settled by a later journal of the same batch, and a refuse
     ['posted', -70],
   ]);
   expect(rows[2]?.balances).toEqual({ [receivable(ownerId)]: 0, [available(wallet(two))]: 30 });
+});
+
+const transferOf = ({ wallets: [from = '', to = ''] }: Side, cause: string): Journal => ({
+  cause,
+  postings: internalTransfer({ fromWalletId: from, toWalletId: to, amountCents: 40 }),
+});
+
+test('of journals that the caller knows to be new only the outcome is answered; one that is not new ends everything', async () => {
+  const side = await aSide();
+  await book.fund(side.ownerId, side.wallets[0] ?? '', 1_000);
+  expect(await post(side, [transferOf(side, 'one')], { isNew: true })).toEqual([
+    { outcome: 'posted', balances: {}, owed_cents: '0', detail: null },
+  ]);
+  const before = await bookOf(side);
+  await expect(post(side, [transferOf(side, 'two'), transferOf(side, 'one')], { isNew: true })).rejects.toMatchObject({
+    code: '40001',
+  });
+  expect(await bookOf(side)).toEqual(before);
+});
+
+test('a cause that was posted while this transaction waited for its accounts is not posted again', async () => {
+  const side = await aSide();
+  await book.fund(side.ownerId, side.wallets[0] ?? '', 100);
+  const names = side.wallets.slice(0, 2).map((id) => available(wallet(id)));
+  const other = new pg.Client({ connectionString: book.ownerUrl });
+  await other.connect();
+  try {
+    await owner.query('begin');
+    await other.query('begin');
+    const locking = 'select from lock_accounts($1, $2, now())';
+    await owner.query(locking, [side.ownerId, names]);
+    expect(await post(side, [transferOf(side, 'both')])).toMatchObject([{ outcome: 'posted' }]);
+    const waiting = other.query(locking, [side.ownerId, names]);
+    await owner.query('commit');
+    await waiting;
+    const [again] = await post(side, [transferOf(side, 'both')], { by: other });
+    expect(again).toMatchObject({ outcome: 'already', balances: { [names[0] ?? '']: 60, [names[1] ?? '']: 40 } });
+    await other.query('commit');
+  } finally {
+    await owner.query('rollback');
+    await other.end();
+  }
+  expect(await bookOf(side)).toMatchObject({
+    accounts: expect.arrayContaining([expect.objectContaining({ balance_cents: '60' })]),
+  });
 });

@@ -192,6 +192,8 @@ begin
     if not v_is_held then
       perform hold_accounts(array_agg(l.account), array_agg(p_journals -> (l.n - 1) ->> 'ownerId'), min(j_at[l.n]))
         from unnest(l_ordinal, l_account, l_is_running) l (n, account, is_running) where l.is_running;
+    end if;
+    if not (v_is_held or p_is_new) then
       for v_known in select * from posted_before(p_journals, v_fresh) loop
         j_id[v_known.ordinal] := v_known.journal_id;
         j_outcome[v_known.ordinal] := case when v_known.is_same then 'already' else 'other_content' end;

@@ -4,33 +4,27 @@
  * @module
  */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { newId } from '../../../src/kernel/ids.ts';
 import { eventNamesOf } from '../../support/events.ts';
 import { aCredential, apiShop } from '../../support/mpp-world.ts';
+import { type Network, usePayments } from '../../support/payments-suite.ts';
 import {
   type Authorized,
   anIntent,
   aPayer,
   balancesOf,
-  brokenInvariants,
   expireIn,
   fund,
-  networkOf,
   type Payer,
 } from '../../support/payments-world.ts';
 import { aSubscriber, musicClub } from '../../support/recurring-world.ts';
-import { startWorld, type World } from '../../support/world.ts';
+import type { World } from '../../support/world.ts';
 
 let world: World;
-let network: ReturnType<typeof networkOf>;
-beforeAll(async () => {
-  world = await startWorld();
-  network = networkOf(world);
-});
-afterAll(async () => {
-  expect(await brokenInvariants(world)).toEqual([]);
-  await world.close();
+let network: Network;
+usePayments((started) => {
+  ({ world, network } = started);
 });
 
 const inDays = (days: number) => new Date(Date.now() + days * 86_400_000);

@@ -4,7 +4,7 @@
  * @module
  */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { cardsArea } from '../../../src/domains/cards/cards/card.contract.ts';
 import { approvalsArea } from '../../../src/domains/identity/approvals/approval.contract.ts';
 import { agentsArea } from '../../../src/domains/parties/agents/agent.contract.ts';
@@ -17,25 +17,23 @@ import { walletsArea } from '../../../src/domains/treasury/wallets/wallet.contra
 import { newId } from '../../../src/kernel/ids.ts';
 import { eventNamesOf, eventsOf } from '../../support/events.ts';
 import { aBeneficiary, anIban } from '../../support/factories/beneficiaries.ts';
+import { type Network, usePayments } from '../../support/payments-suite.ts';
 import {
   anIntent,
   aPayer,
   balancesOf,
   brokenInvariants,
-  networkOf,
   type Payer,
   sandboxShop,
 } from '../../support/payments-world.ts';
 import { refusalOf, statusOf } from '../../support/refusals.ts';
-import { startWorld, type World } from '../../support/world.ts';
+import type { World } from '../../support/world.ts';
 
 let world: World;
-let network: ReturnType<typeof networkOf>;
-beforeAll(async () => {
-  world = await startWorld();
-  network = networkOf(world);
+let network: Network;
+usePayments((started) => {
+  ({ world, network } = started);
 });
-afterAll(() => world.close());
 
 const limited = { daily_limit_cents: 1_000 };
 const allow = (payer: Payer, id: unknown, key = payer.owner.key) =>

@@ -5,7 +5,7 @@
  * @module
  */
 import { createHash, randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createClient, sendTo } from '../../../src/client/client.ts';
 import { agentsArea } from '../../../src/domains/parties/agents/agent.contract.ts';
@@ -13,18 +13,14 @@ import { checkoutArea } from '../../../src/domains/payments/checkout/checkout.co
 import { intentsArea } from '../../../src/domains/spending/intents/intent.contract.ts';
 import { ledgerArea } from '../../../src/domains/treasury/ledger/ledger.contract.ts';
 import { newId } from '../../../src/kernel/ids.ts';
-import { anIntent, aPayer, brokenInvariants, expireIn, networkOf, type Payer } from '../../support/payments-world.ts';
-import { eventually, startWorld, type World } from '../../support/world.ts';
+import { type Network, usePayments } from '../../support/payments-suite.ts';
+import { anIntent, aPayer, expireIn, type Payer } from '../../support/payments-world.ts';
+import { eventually, type World } from '../../support/world.ts';
 
 let world: World;
-let network: ReturnType<typeof networkOf>;
-beforeAll(async () => {
-  world = await startWorld();
-  network = networkOf(world);
-});
-afterAll(async () => {
-  expect(await brokenInvariants(world)).toEqual([]);
-  await world.close();
+let network: Network;
+usePayments((started) => {
+  ({ world, network } = started);
 });
 
 const inDays = (days: number) => new Date(Date.now() + days * 86_400_000);

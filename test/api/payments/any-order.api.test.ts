@@ -5,31 +5,25 @@
  * @module
  */
 import { createHash, randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { intentsArea } from '../../../src/domains/spending/intents/intent.contract.ts';
 import { newId } from '../../../src/kernel/ids.ts';
+import { type Network, usePayments } from '../../support/payments-suite.ts';
 import {
   type Authorized,
   anIntent,
   aPayer,
   balancesOf,
-  brokenInvariants,
   expireIn,
   type NetworkAnswer,
-  networkOf,
   type Payer,
 } from '../../support/payments-world.ts';
-import { eventually, startWorld, type World } from '../../support/world.ts';
+import { eventually, type World } from '../../support/world.ts';
 
 let world: World;
-let network: ReturnType<typeof networkOf>;
-beforeAll(async () => {
-  world = await startWorld();
-  network = networkOf(world);
-});
-afterAll(async () => {
-  expect(await brokenInvariants(world)).toEqual([]);
-  await world.close();
+let network: Network;
+usePayments((started) => {
+  ({ world, network } = started);
 });
 
 const steps = ['authorization', 'clearing', 'reversal', 'cancel'] as const;

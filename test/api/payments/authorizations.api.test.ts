@@ -2,31 +2,25 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { applyToIntent } from '../../../src/domains/spending/intents/intent.service.ts';
 import { eventNamesOf, eventsOf } from '../../support/events.ts';
+import { type Network, usePayments } from '../../support/payments-suite.ts';
 import {
   anIntent,
   aPayer,
   balancesOf,
-  brokenInvariants,
   inDatabase,
   journalsOf,
-  networkOf,
   sandboxShop,
   signed,
 } from '../../support/payments-world.ts';
-import { startWorld, type World } from '../../support/world.ts';
+import type { World } from '../../support/world.ts';
 
 let world: World;
-let network: ReturnType<typeof networkOf>;
-beforeAll(async () => {
-  world = await startWorld();
-  network = networkOf(world);
-});
-afterAll(async () => {
-  expect(await brokenInvariants(world)).toEqual([]);
-  await world.close();
+let network: Network;
+usePayments((started) => {
+  ({ world, network } = started);
 });
 
 describe('a charge that the rules allow', () => {

@@ -1,31 +1,18 @@
 /** A payment form was filled elsewhere: confirm links and never posts. @module */
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { createClient, sendTo } from '../../../src/client/client.ts';
 import { runSql } from '../../../src/db/statement.ts';
 
 import { checkoutArea } from '../../../src/domains/payments/checkout/checkout.contract.ts';
 import { eventNamesOf } from '../../support/events.ts';
-import {
-  anIntent,
-  aPayer,
-  balancesOf,
-  brokenInvariants,
-  expireIn,
-  inDatabase,
-  journalsOf,
-  networkOf,
-} from '../../support/payments-world.ts';
-import { eventually, startWorld, type World } from '../../support/world.ts';
+import { type Network, usePayments } from '../../support/payments-suite.ts';
+import { anIntent, aPayer, balancesOf, expireIn, inDatabase, journalsOf } from '../../support/payments-world.ts';
+import { eventually, type World } from '../../support/world.ts';
 
 let world: World;
-let network: ReturnType<typeof networkOf>;
-beforeAll(async () => {
-  world = await startWorld();
-  network = networkOf(world);
-});
-afterAll(async () => {
-  expect(await brokenInvariants(world)).toEqual([]);
-  await world.close();
+let network: Network;
+usePayments((started) => {
+  ({ world, network } = started);
 });
 
 const confirm = (token: string, intentId: string, key: string = crypto.randomUUID()) =>

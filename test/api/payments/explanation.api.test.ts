@@ -1,20 +1,18 @@
 /** Why a charge was declined, and what would have let it through: over HTTP, with the version of the policy. @module */
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { transactionsArea } from '../../../src/domains/payments/transactions/transaction.contract.ts';
 import { policiesArea } from '../../../src/domains/spending/policies/policy.contract.ts';
-import { aPayer, networkOf, type Payer } from '../../support/payments-world.ts';
+import { type Network, usePayments } from '../../support/payments-suite.ts';
+import { aPayer, type Payer } from '../../support/payments-world.ts';
 import { statusOf } from '../../support/refusals.ts';
-import { startWorld, type World } from '../../support/world.ts';
+import type { World } from '../../support/world.ts';
 
 let world: World;
-let network: ReturnType<typeof networkOf>;
+let network: Network;
 let payer: Payer;
-beforeAll(async () => {
-  world = await startWorld();
-  network = networkOf(world);
-  payer = await aPayer(world);
+usePayments((started) => {
+  ({ world, network, payer } = started);
 });
-afterAll(() => world.close());
 
 const policies = () => payer.owner.client(policiesArea);
 const transactions = () => payer.owner.client(transactionsArea);

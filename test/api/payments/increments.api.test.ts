@@ -4,31 +4,17 @@
  * @module
  */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { transactionsArea } from '../../../src/domains/payments/transactions/transaction.contract.ts';
 import { ledgerArea } from '../../../src/domains/treasury/ledger/ledger.contract.ts';
-import {
-  anIntent,
-  aPayer,
-  balancesOf,
-  brokenInvariants,
-  expireIn,
-  fund,
-  journalsOf,
-  networkOf,
-  type Payer,
-} from '../../support/payments-world.ts';
-import { eventually, startWorld, type World } from '../../support/world.ts';
+import { type Network, usePayments } from '../../support/payments-suite.ts';
+import { anIntent, aPayer, balancesOf, expireIn, fund, journalsOf, type Payer } from '../../support/payments-world.ts';
+import { eventually, type World } from '../../support/world.ts';
 
 let world: World;
-let network: ReturnType<typeof networkOf>;
-beforeAll(async () => {
-  world = await startWorld();
-  network = networkOf(world);
-});
-afterAll(async () => {
-  expect(await brokenInvariants(world)).toEqual([]);
-  await world.close();
+let network: Network;
+usePayments((started) => {
+  ({ world, network } = started);
 });
 
 const inDays = (days: number) => new Date(Date.now() + days * 86_400_000);

@@ -3,31 +3,18 @@
  * own merchant, once, up to its ceiling and before its expiry. Method: credentials as rows, the network over real HTTP.
  * @module
  */
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { allowAllRisk } from '../../../src/adapters/risk/allow-all.ts';
 import { evaluateCharge } from '../../../src/usecases/payments/evaluate-charge.ts';
 import { aCredential, apiShop, credentialRow, eventNamesOf } from '../../support/mpp-world.ts';
-import {
-  type Authorized,
-  anIntent,
-  aPayer,
-  balancesOf,
-  brokenInvariants,
-  inDatabase,
-  networkOf,
-  type Payer,
-} from '../../support/payments-world.ts';
-import { businessNow, startWorld, type World } from '../../support/world.ts';
+import { type Network, usePayments } from '../../support/payments-suite.ts';
+import { type Authorized, anIntent, aPayer, balancesOf, inDatabase, type Payer } from '../../support/payments-world.ts';
+import { businessNow, type World } from '../../support/world.ts';
 
 let world: World;
-let network: ReturnType<typeof networkOf>;
-beforeAll(async () => {
-  world = await startWorld();
-  network = networkOf(world);
-});
-afterAll(async () => {
-  expect(await brokenInvariants(world)).toEqual([]);
-  await world.close();
+let network: Network;
+usePayments((started) => {
+  ({ world, network } = started);
 });
 
 const buyer = (over: Parameters<typeof aPayer>[1] = {}) => aPayer(world, { fundsCents: 10_000, ...over });

@@ -5,7 +5,7 @@
  * @module
  */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { agentsArea } from '../../../src/domains/parties/agents/agent.contract.ts';
 import { checkoutArea } from '../../../src/domains/payments/checkout/checkout.contract.ts';
 import { intentsArea } from '../../../src/domains/spending/intents/intent.contract.ts';
@@ -15,19 +15,15 @@ import { newId } from '../../../src/kernel/ids.ts';
 import { day, hour } from '../../../src/kernel/instant.ts';
 import { apiShop, eventNamesOf } from '../../support/mpp-world.ts';
 import { anUnknownPayment, aRequestedPayment, take } from '../../support/open-payment.ts';
-import { anIntent, aPayer, brokenInvariants, inDatabase, networkOf, type Payer } from '../../support/payments-world.ts';
+import { type Network, usePayments } from '../../support/payments-suite.ts';
+import { anIntent, aPayer, brokenInvariants, inDatabase, type Payer } from '../../support/payments-world.ts';
 import { aSubscriber, musicClub } from '../../support/recurring-world.ts';
-import { businessNow, startWorld, type World } from '../../support/world.ts';
+import { businessNow, type World } from '../../support/world.ts';
 
 let world: World;
-let network: ReturnType<typeof networkOf>;
-beforeAll(async () => {
-  world = await startWorld();
-  network = networkOf(world);
-});
-afterAll(async () => {
-  expect(await brokenInvariants(world)).toEqual([]);
-  await world.close();
+let network: Network;
+usePayments((started) => {
+  ({ world, network } = started);
 });
 
 const buyer = (policy: Readonly<Record<string, unknown>> = {}) =>

@@ -4,7 +4,7 @@
  * @module
  */
 import { randomBytes, randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import * as z from 'zod';
 import { databaseOf } from '../../../src/db/database.ts';
@@ -27,19 +27,15 @@ import { hour } from '../../../src/kernel/instant.ts';
 import { entities } from '../../../src/main/modules/index.ts';
 import { expirePolicy } from '../../../src/usecases/spending/expire-policy.ts';
 import { deadlocksIn } from '../../support/deadlocks.ts';
-import { anIntent, aPayer, brokenInvariants, inDatabase, networkOf, type Payer } from '../../support/payments-world.ts';
+import { type Network, usePayments } from '../../support/payments-suite.ts';
+import { anIntent, aPayer, inDatabase, type Payer } from '../../support/payments-world.ts';
 import { reached } from '../../support/reached.ts';
-import { eventually, startWorld, type World } from '../../support/world.ts';
+import { eventually, type World } from '../../support/world.ts';
 
 let world: World;
-let network: ReturnType<typeof networkOf>;
-beforeAll(async () => {
-  world = await startWorld();
-  network = networkOf(world);
-});
-afterAll(async () => {
-  expect(await brokenInvariants(world)).toEqual([]);
-  await world.close();
+let network: Network;
+usePayments((started) => {
+  ({ world, network } = started);
 });
 
 /** The owner's default wallet, so that an agent may be closed. */

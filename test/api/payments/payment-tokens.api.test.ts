@@ -4,28 +4,16 @@
  * @module
  */
 import { createHash, randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { newId } from '../../../src/kernel/ids.ts';
-import {
-  anIntent,
-  aPayer,
-  balancesOf,
-  brokenInvariants,
-  expireIn,
-  networkOf,
-  type Payer,
-} from '../../support/payments-world.ts';
-import { startWorld, type World } from '../../support/world.ts';
+import { type Network, usePayments } from '../../support/payments-suite.ts';
+import { anIntent, aPayer, balancesOf, expireIn, type Payer } from '../../support/payments-world.ts';
+import type { World } from '../../support/world.ts';
 
 let world: World;
-let network: ReturnType<typeof networkOf>;
-beforeAll(async () => {
-  world = await startWorld();
-  network = networkOf(world);
-});
-afterAll(async () => {
-  expect(await brokenInvariants(world)).toEqual([]);
-  await world.close();
+let network: Network;
+usePayments((started) => {
+  ({ world, network } = started);
 });
 
 async function aCheckout(payer: Payer, intentId: string, status = 'paying') {

@@ -5,21 +5,17 @@
  * @module
  */
 import { createHash, randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { newId } from '../../../src/kernel/ids.ts';
-import { anIntent, aPayer, balancesOf, brokenInvariants, networkOf, type Payer } from '../../support/payments-world.ts';
-import { eventually, startWorld, type World } from '../../support/world.ts';
+import { type Network, usePayments } from '../../support/payments-suite.ts';
+import { anIntent, aPayer, balancesOf, type Payer } from '../../support/payments-world.ts';
+import { eventually, type World } from '../../support/world.ts';
 
 let world: World;
-let network: ReturnType<typeof networkOf>;
-beforeAll(async () => {
-  world = await startWorld();
-  network = networkOf(world);
-});
-afterAll(async () => {
-  expect(await brokenInvariants(world)).toEqual([]);
-  await world.close();
+let network: Network;
+usePayments((started) => {
+  ({ world, network } = started);
 });
 
 /** A second card of the same agent: same policy, same wallet, same sums. */

@@ -5,17 +5,16 @@
  */
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { aPayer, balancesOf, networkOf, signed } from '../../support/payments-world.ts';
-import { startWorld, type World } from '../../support/world.ts';
+import { expect, test } from '@jest/globals';
+import { type Network, usePayments } from '../../support/payments-suite.ts';
+import { aPayer, balancesOf, signed } from '../../support/payments-world.ts';
+import type { World } from '../../support/world.ts';
 
 let world: World;
-let network: ReturnType<typeof networkOf>;
-beforeAll(async () => {
-  world = await startWorld();
-  network = networkOf(world);
+let network: Network;
+usePayments((started) => {
+  ({ world, network } = started);
 });
-afterAll(() => world.close());
 
 let sender = 1;
 /** Each from a separate address, because invalid signatures are limited by address. */

@@ -4,20 +4,16 @@
  * @module
  */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { runCommand } from '../../../src/main/cli.ts';
-import { anIntent, aPayer, balancesOf, brokenInvariants, networkOf, type Payer } from '../../support/payments-world.ts';
-import { startWorld, type World } from '../../support/world.ts';
+import { type Network, usePayments } from '../../support/payments-suite.ts';
+import { anIntent, aPayer, balancesOf, type Payer } from '../../support/payments-world.ts';
+import type { World } from '../../support/world.ts';
 
 let world: World;
-let network: ReturnType<typeof networkOf>;
-beforeAll(async () => {
-  world = await startWorld();
-  network = networkOf(world);
-});
-afterAll(async () => {
-  expect(await brokenInvariants(world)).toEqual([]);
-  await world.close();
+let network: Network;
+usePayments((started) => {
+  ({ world, network } = started);
 });
 
 async function bursar(...args: string[]): Promise<{ code: number; said: string }> {
