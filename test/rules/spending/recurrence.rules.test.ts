@@ -55,6 +55,68 @@ const dueDays = (of: Partial<Recurring>, anchor: string, count: number) =>
     .slice(0, count)
     .map(({ dueAt }) => dueAt.toISOString().slice(0, 10));
 
+describe('due days', () => {
+  test.each<[string, Partial<Recurring>, string, string[]]>([
+    [
+      'the 31st is the last day of shorter months',
+      {},
+      '2027-01-31T10:00:00Z',
+      ['2027-01-31', '2027-02-28', '2027-03-31', '2027-04-30', '2027-05-31'],
+    ],
+    ['the 30th comes back after February', {}, '2028-01-30T10:00:00Z', ['2028-01-30', '2028-02-29', '2028-03-30']],
+    ['months go over the year', {}, '2026-11-20T23:59:59Z', ['2026-11-20', '2026-12-20', '2027-01-20']],
+    [
+      '29 February is 28 February in other years',
+      { cadence: 'yearly' },
+      '2028-02-29T00:00:00Z',
+      ['2028-02-29', '2029-02-28', '2030-02-28', '2031-02-28'],
+    ],
+    ['weeks', { cadence: 'weekly' }, '2026-12-28T12:00:00Z', ['2026-12-28', '2027-01-04', '2027-01-11']],
+    ['days over a leap day', { cadence: 'daily' }, '2028-02-28T12:00:00Z', ['2028-02-28', '2028-02-29', '2028-03-01']],
+  ])('%s', (_what, of, anchor, expected) => {
+    expect(dueDays(of, anchor, expected.length)).toEqual(expected);
+  });
+
+  test('monthly, as declared without more: from three days before until two days after, whole days', () => {
+    const of = { recurring: defaults, anchorAt: new Date('2026-11-20T09:30:00Z'), endsAt: new Date('2027-11-21') };
+    const spans = allOf(of)
+      .slice(0, 2)
+      .map(({ fromAt, toAt }) => [fromAt.toISOString(), toAt.toISOString()]);
+    expect(spans).toEqual([
+      ['2026-11-20T09:30:00.000Z', '2026-11-23T00:00:00.000Z'],
+      ['2026-12-17T00:00:00.000Z', '2026-12-23T00:00:00.000Z'],
+    ]);
+  });
+
+  test('daily windows of six days each are one day each', () => {
+    const of = {
+      recurring: { ...defaults, cadence: 'daily' as const },
+      anchorAt: new Date('2026-11-20'),
+      endsAt: new Date('2026-12-20'),
+    };
+    expect(allOf(of)).toHaveLength(30);
+    for (const { fromAt, toAt } of allOf(of)) expect(+toAt - +fromAt).toBe(day);
+  });
+});
+
+test('the reason why it cannot be charged contains the figures', () => {
+  const of = { recurring: defaults, anchorAt: new Date('2026-11-20T09:30:00Z'), endsAt: new Date('2027-01-01') };
+  const why = (at: string, taken: TakenWindow[] = []) =>
+    closedBecause({ id: 'int_1', schedule: of }, taken, new Date(at));
+  expect(why('2026-11-22')).toBeUndefined();
+  expect(why('2026-11-22', [{ number: 1, status: 'open', transactionId: null }])).toBeUndefined();
+  expect(why('2026-11-22', [{ number: 1, status: 'missed', transactionId: null }])).toBe(
+    'intent int_1 may be charged from 2026-11-20T09:30:00.000Z until 2026-11-23T00:00:00.000Z, which went by unpaid',
+  );
+  expect(why('2026-11-22', [{ number: 1, status: 'matched', transactionId: 'tx_1' }])).toBe(
+    'intent int_1 is charged once from 2026-11-20T09:30:00.000Z until 2026-11-23T00:00:00.000Z, and transaction tx_1 was that charge',
+  );
+  expect(why('2026-12-01')).toBe(
+    'intent int_1 may be charged next from 2026-12-17T00:00:00.000Z until 2026-12-23T00:00:00.000Z, asked at 2026-12-01T00:00:00.000Z',
+  );
+  expect(why('2026-12-31')).toBe('intent int_1 has no window left, asked at 2026-12-31T00:00:00.000Z');
+});
+
 test('windows follow each other without overlapping, hold their due day, and keep to the days declared', () => {
   fc.assert(
     fc.property(schedule, (of) => {
@@ -123,66 +185,4 @@ test('the first window begins at the approval, so an approved intent may be char
       expect(windowAt(of, of.endsAt)).toBeUndefined();
     }),
   );
-});
-
-describe('due days', () => {
-  test.each<[string, Partial<Recurring>, string, string[]]>([
-    [
-      'the 31st is the last day of shorter months',
-      {},
-      '2027-01-31T10:00:00Z',
-      ['2027-01-31', '2027-02-28', '2027-03-31', '2027-04-30', '2027-05-31'],
-    ],
-    ['the 30th comes back after February', {}, '2028-01-30T10:00:00Z', ['2028-01-30', '2028-02-29', '2028-03-30']],
-    ['months go over the year', {}, '2026-11-20T23:59:59Z', ['2026-11-20', '2026-12-20', '2027-01-20']],
-    [
-      '29 February is 28 February in other years',
-      { cadence: 'yearly' },
-      '2028-02-29T00:00:00Z',
-      ['2028-02-29', '2029-02-28', '2030-02-28', '2031-02-28'],
-    ],
-    ['weeks', { cadence: 'weekly' }, '2026-12-28T12:00:00Z', ['2026-12-28', '2027-01-04', '2027-01-11']],
-    ['days over a leap day', { cadence: 'daily' }, '2028-02-28T12:00:00Z', ['2028-02-28', '2028-02-29', '2028-03-01']],
-  ])('%s', (_what, of, anchor, expected) => {
-    expect(dueDays(of, anchor, expected.length)).toEqual(expected);
-  });
-
-  test('monthly, as declared without more: from three days before until two days after, whole days', () => {
-    const of = { recurring: defaults, anchorAt: new Date('2026-11-20T09:30:00Z'), endsAt: new Date('2027-11-21') };
-    const spans = allOf(of)
-      .slice(0, 2)
-      .map(({ fromAt, toAt }) => [fromAt.toISOString(), toAt.toISOString()]);
-    expect(spans).toEqual([
-      ['2026-11-20T09:30:00.000Z', '2026-11-23T00:00:00.000Z'],
-      ['2026-12-17T00:00:00.000Z', '2026-12-23T00:00:00.000Z'],
-    ]);
-  });
-
-  test('daily windows of six days each are one day each', () => {
-    const of = {
-      recurring: { ...defaults, cadence: 'daily' as const },
-      anchorAt: new Date('2026-11-20'),
-      endsAt: new Date('2026-12-20'),
-    };
-    expect(allOf(of)).toHaveLength(30);
-    for (const { fromAt, toAt } of allOf(of)) expect(+toAt - +fromAt).toBe(day);
-  });
-});
-
-test('the reason why it cannot be charged contains the figures', () => {
-  const of = { recurring: defaults, anchorAt: new Date('2026-11-20T09:30:00Z'), endsAt: new Date('2027-01-01') };
-  const why = (at: string, taken: TakenWindow[] = []) =>
-    closedBecause({ id: 'int_1', schedule: of }, taken, new Date(at));
-  expect(why('2026-11-22')).toBeUndefined();
-  expect(why('2026-11-22', [{ number: 1, status: 'open', transactionId: null }])).toBeUndefined();
-  expect(why('2026-11-22', [{ number: 1, status: 'missed', transactionId: null }])).toBe(
-    'intent int_1 may be charged from 2026-11-20T09:30:00.000Z until 2026-11-23T00:00:00.000Z, which went by unpaid',
-  );
-  expect(why('2026-11-22', [{ number: 1, status: 'matched', transactionId: 'tx_1' }])).toBe(
-    'intent int_1 is charged once from 2026-11-20T09:30:00.000Z until 2026-11-23T00:00:00.000Z, and transaction tx_1 was that charge',
-  );
-  expect(why('2026-12-01')).toBe(
-    'intent int_1 may be charged next from 2026-12-17T00:00:00.000Z until 2026-12-23T00:00:00.000Z, asked at 2026-12-01T00:00:00.000Z',
-  );
-  expect(why('2026-12-31')).toBe('intent int_1 has no window left, asked at 2026-12-31T00:00:00.000Z');
 });
