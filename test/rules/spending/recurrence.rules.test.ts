@@ -36,8 +36,8 @@ const anchorAt = fc.date({ min: new Date('2024-01-01'), max: new Date('2029-12-3
 const schedule: fc.Arbitrary<Schedule> = fc
   .record({ recurring, anchorAt, livesMs: fc.integer({ min: 60_000, max: 5 * 366 * day }) })
   .map(({ livesMs, ...rest }) => {
-    // A year of daily windows is as many as there is something to learn from.
-    const mostMs = rest.recurring.cadence === 'daily' ? 400 * day : livesMs;
+    // Two months of daily windows, and a year of weekly ones, are as many as there is something to learn from.
+    const mostMs = { daily: 60 * day, weekly: 370 * day, monthly: livesMs, yearly: livesMs }[rest.recurring.cadence];
     return { ...rest, endsAt: later(rest.anchorAt, Math.min(livesMs, mostMs)) };
   });
 
