@@ -54,6 +54,7 @@ const entry = inFile('domains/treasury/ledger/entry.rules.ts');
 const allowance = inFile('domains/spending/intents/allow-once.rules.ts');
 const allowOnce = inFile('domains/payments/network/allow-once.rules.ts');
 const fundingSource = inFile('domains/payments/transactions/funding-source.rules.ts');
+const outcome = inFile('domains/payments/mpp-payments/mpp-payment.outcome.rules.ts');
 const push = inFile('domains/delivery/push-subscriptions/push.rules.ts');
 
 const oneMisfit = 'Only intents with exactly one misfit are compared here.';
@@ -571,5 +572,10 @@ export const accepted: readonly Accepted[] = [
     'The text that was added names no funding source, as no text names none.',
     "const [kind, id] = (stored ?? '').split(':');",
     `const [kind, id] = (stored ?? "Stryker was here!").split(':');`,
+  ),
+  outcome(
+    'No refusal has the name null, so the first condition only narrows the type.',
+    'code !== null && isOwn(code) ? ownRefusals[code] : refusalErrorCode(code);',
+    'true && isOwn(code) ? ownRefusals[code] : refusalErrorCode(code);',
   ),
 ];

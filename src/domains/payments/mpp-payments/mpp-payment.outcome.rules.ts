@@ -88,8 +88,10 @@ export function noChallengeInWords(found: {
   readonly reasons: readonly string[];
   readonly offersX402: boolean;
 }): { readonly code: 'no_challenge' | 'other_method'; readonly why: string } {
-  const others = [...new Set(found.offered)].filter((one) => one !== 'card/charge').map(printable);
-  const offers = [...others, ...(found.offersX402 ? ['x402 (a cryptocurrency)'] : [])];
+  const offers = [
+    ...[...new Set(found.offered)].map(printable),
+    ...(found.offersX402 ? ['x402 (a cryptocurrency)'] : []),
+  ];
   const hasCard = found.offered.includes('card/charge');
   if (!hasCard && offers.length > 0) {
     const why = `the merchant offers only ${offers.slice(0, 5).join(', ')}; Bursar pays with card/charge; ${nothingSpent}`;
