@@ -31,16 +31,46 @@ const channelArgs = { 'grpc.initial_reconnect_backoff_ms': 200, 'grpc.max_reconn
 
 /** Not when one run has too many updates in flight: to wait for it is the caller's own decision, after a 503. */
 const retries = defaultGrpcRetryOptions();
-const interceptors = [
-  makeGrpcRetryInterceptor({
-    ...retries,
-    retryableDecider: (attempt, status) => !isCrowded(status) && retries.retryableDecider(attempt, status),
-  }),
-];
+type Interceptor = ReturnType<typeof makeGrpcRetryInterceptor>;
+type NextCall = Parameters<Interceptor>[1];
+
+const retried = makeGrpcRetryInterceptor({
+  ...retries,
+  retryableDecider: (attempt, status) => !isCrowded(status) && retries.retryableDecider(attempt, status),
+});
 
 const isCrowded = ({ code, details }: { code: number; details: string }): boolean =>
   code === resourceExhausted && /in-flight|Update-with-Start/i.test(details);
 const resourceExhausted = 8;
+
+/**
+ * A repetition is begun by a timer, where the error of a channel that was closed meanwhile would end the process. The call
+ * fails instead.
+ */
+const interceptor: Interceptor = (options, nextCall) =>
+  retried(options, (each) => {
+    try {
+      return nextCall(each);
+    } catch (error) {
+      if (!(error instanceof Error) || !/channel has been shut down/i.test(error.message)) throw error;
+      return endedCall;
+    }
+  });
+
+const cancelled = 1;
+const endedCall: ReturnType<NextCall> = {
+  start: (metadata, listener) => {
+    const status = { code: cancelled, details: 'the connection to Temporal was closed', metadata };
+    setImmediate(() => listener?.onReceiveStatus?.(status));
+  },
+  cancelWithStatus: () => undefined,
+  getPeer: () => '',
+  getAuthContext: () => null,
+  sendMessageWithContext: () => undefined,
+  sendMessage: () => undefined,
+  startRead: () => undefined,
+  halfClose: () => undefined,
+};
 
 export function createTemporal({ address, namespace, security }: TemporalOptions): Temporal {
   let opening: Promise<Connection> | undefined;
@@ -53,7 +83,7 @@ export function createTemporal({ address, namespace, security }: TemporalOptions
       ...security,
       connectTimeout: connectTimeoutMs,
       channelArgs,
-      interceptors,
+      interceptors: [interceptor],
     });
     try {
       return await opening;

@@ -14,6 +14,7 @@ import { type CheckoutWorld, startCheckoutWorld } from '../../support/checkout-w
 import { aPasskey, intentChallengeOf } from '../../support/factories/passkeys.ts';
 import { openTemporal } from '../../support/operator-view.ts';
 import { anIntent, aPayer } from '../../support/payments-world.ts';
+import { updateRun } from '../../support/update-run.ts';
 
 let whole: CheckoutWorld;
 beforeAll(async () => {
@@ -72,7 +73,7 @@ test('an update that waited too long for a worker is refused with a reason, and 
     await temporal.started(`intent/${intentId}`);
     await whole.stopWorker();
     const run = temporal.client.workflow.getHandle(`intent/${intentId}`);
-    const late = run.executeUpdate('decide', { args: [old] }).catch((error: Error) => (error.cause as Error).message);
+    const late = updateRun(run, 'decide', [old]).catch((error: Error) => (error.cause as Error).message);
     const key = { 'Idempotency-Key': randomUUID() };
     const ask = () => intents.approveIntent({ params: { id: intentId }, body: {}, headers: key });
     await expect(ask()).rejects.toMatchObject({ status: 503 });

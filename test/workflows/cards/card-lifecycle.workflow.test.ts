@@ -9,6 +9,7 @@ import type { CardNext } from '../../../activities/cards/card.activities.ts';
 import type { CardView } from '../../../src/domains/cards/cards/card.messages.ts';
 import { type CardStatus, nextCardStep } from '../../../src/domains/cards/cards/card.rules.ts';
 import { newId } from '../../../src/kernel/ids.ts';
+import { updateRun } from '../../support/update-run.ts';
 import { startWorkflowWorld, type WorkflowWorld } from '../../support/workflow-world.ts';
 import { eventually } from '../../support/world.ts';
 
@@ -65,7 +66,7 @@ const becomes = (told: CardStatus) =>
 test('it issues the card at its start, and a later update finds it issued', async () => {
   const handle = await started();
   await becomes('active');
-  const view = await handle.executeUpdate<CardView, [unknown]>('issue', { args: [{}] });
+  const view = await updateRun<CardView>(handle, 'issue');
   expect(view).toMatchObject({ cardId: id, status: 'active', syncedState: 'active' });
   expect(rowOf(id).issues).toBe(1);
   await end(handle);
@@ -104,7 +105,7 @@ test('an update for a card that was closed while it was issued is refused, and t
     () => world.detailsOf(handle),
     (details) => details.includes('to issue it'),
   );
-  const asked = handle.executeUpdate('issue', { args: [{}] });
+  const asked = updateRun(handle, 'issue');
   await expect(asked).rejects.toMatchObject({
     cause: { type: 'invalid_state', message: expect.stringMatching(/closed/) },
   });

@@ -11,6 +11,7 @@ import { minute } from '../../../src/kernel/instant.ts';
 import { readEndpoint } from '../../../src/usecases/delivery/read-endpoint.ts';
 import { type DeliveryWorld, startDeliveryWorld } from '../../support/delivery-world.ts';
 import { status } from '../../support/receiver.ts';
+import { updateRun } from '../../support/update-run.ts';
 import { businessNow, eventually } from '../../support/world.ts';
 
 const many = 20_000;
@@ -85,7 +86,7 @@ test(`${many} waiting deliveries: one run, a small history, and all of them arri
   const [, ms] = await timed(async () => {
     // On a slow machine the step is repeated while its first attempt commits, and does not count the rows that this attempt
     // has locked.
-    const { deliveries } = await handle.executeUpdate<EndpointChange, [string]>('retry-now', { args: ['all'] });
+    const { deliveries } = await updateRun<EndpointChange>(handle, 'retry-now', ['all']);
     expect([deliveries > 0, deliveries <= many]).toEqual([true, true]);
     await eventually(
       () => count(webhookId, `status = 'succeeded'`),
@@ -125,7 +126,7 @@ test(`${failingAgain} that fail again are retried by one run, each with a separa
     (isThere) => isThere,
   );
   const [, ms] = await timed(async () => {
-    await handle.executeUpdate('retry-now', { args: ['all'] });
+    await updateRun(handle, 'retry-now', ['all']);
     await eventually(
       () => count(webhookId, `status = 'pending' and attempts_made = 2`),
       (failed) => failed === failingAgain,
@@ -135,9 +136,10 @@ test(`${failingAgain} that fail again are retried by one run, each with a separa
   const { historyLength, historySize } = await handle.describe();
   say({ failedAgain: failingAgain, ms, historyLength, historySize });
   expect(historyLength).toBeLessThan(600);
-  const [ended, endedMs] = await timed(() => handle.executeUpdate('give-up', { args: ['all'] }));
+  const [ended, endedMs] = await timed(() => updateRun<EndpointChange>(handle, 'give-up', ['all']));
   say({ givenUp: ended, endedMs });
-  expect(ended).toEqual({ deliveries: failingAgain });
+  // Less where the machine was so slow that the step committed and its answer was lost: its repetition finds fewer.
+  expect(ended.deliveries).toBeLessThanOrEqual(failingAgain);
   expect(await count(webhookId, `status = 'dead' and lost_reason = 'given up by an operator'`)).toBe(failingAgain);
   await eventually(
     async () => (await handle.describe()).status.name,

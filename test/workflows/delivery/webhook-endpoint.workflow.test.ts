@@ -12,6 +12,7 @@ import { hour, minute, second } from '../../../src/kernel/instant.ts';
 import { claimLimits } from '../../../src/relay/deliveries.ts';
 import { type DeliveryWorld, startDeliveryWorld } from '../../support/delivery-world.ts';
 import { type Answer, heldBack, inTurn, status } from '../../support/receiver.ts';
+import { updateRun } from '../../support/update-run.ts';
 import { eventually } from '../../support/world.ts';
 
 let bursar: DeliveryWorld;
@@ -126,7 +127,7 @@ describe('retries', () => {
       async () => (await webhooks.listWebhookDeliveries({ params: { id: webhookId } })).data,
       (all) => all.length === 2 && all.every(({ status: of, attempt }) => of === 'pending' && attempt === 1),
     );
-    await (await handleOf(webhookId)).executeUpdate('give-up', { args: ['all'] });
+    await updateRun(await handleOf(webhookId), 'give-up', ['all']);
     await eventually(
       () => stageOf(webhookId),
       (stage) => stage === 'dead_letters',
@@ -248,7 +249,7 @@ describe("an operator's messages", () => {
   test('retry-now attempts one delivery at once, then all; the attempts count as usual', async () => {
     const { all, handle, webhookId } = await threeFailed('asked', status(200));
     const [newest] = await all();
-    expect(await handle.executeUpdate('retry-now', { args: [{ delivery: newest?.id }] })).toEqual({ deliveries: 1 });
+    expect(await updateRun(handle, 'retry-now', [{ delivery: newest?.id }])).toEqual({ deliveries: 1 });
     await eventually(all, (shown) => shown.filter((one) => one.status === 'succeeded').length === 1);
     expect(attempted('asked')).toBe(4);
     expect((await all()).map(({ status, attempt }) => [status, attempt])).toEqual([
@@ -270,7 +271,7 @@ describe("an operator's messages", () => {
     const [newest] = await all();
     await handle.signal('give-up', { delivery: newest?.id });
     await eventually(all, (shown) => shown[0]?.status === 'dead');
-    expect(await handle.executeUpdate('give-up', { args: ['all'] })).toEqual({ deliveries: 2 });
+    expect(await updateRun(handle, 'give-up', ['all'])).toEqual({ deliveries: 2 });
     for (const shown of await all()) {
       expect(shown).toMatchObject({
         status: 'dead',
@@ -294,8 +295,8 @@ describe("an operator's messages", () => {
     const { all, handle, webhookId } = await threeFailed('nonsense', status(500));
     const other = 'whd_01kaftm3w0e6r8t9y0b1c2d3e4';
     const ignored = /^give-up was ignored: send \{"delivery":"whd_…"\} for one delivery, or "all" or nothing for all$/;
-    expect(await refusalOf(handle.executeUpdate('give-up', { args: [{ delivrey: other }] }))).toMatch(ignored);
-    expect(await refusalOf(handle.executeUpdate('give-up', { args: [{ delivery: other }] }))).toBe(
+    expect(await refusalOf(updateRun(handle, 'give-up', [{ delivrey: other }]))).toMatch(ignored);
+    expect(await refusalOf(updateRun(handle, 'give-up', [{ delivery: other }]))).toBe(
       `${other} does not wait for another attempt here`,
     );
     await handle.signal('give-up', { delivery: other });
@@ -314,7 +315,7 @@ describe("an operator's messages", () => {
       ['pending', 1],
     ]);
     expect(await runStatus(webhookId)).toBe('RUNNING');
-    expect(await handle.executeUpdate('give-up', { args: [] })).toEqual({ deliveries: 3 });
+    expect(await updateRun(handle, 'give-up', [])).toEqual({ deliveries: 3 });
   });
 
   /** JSON that names no delivery; neither nothing nor "all", which mean all. */

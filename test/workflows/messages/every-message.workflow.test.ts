@@ -15,6 +15,7 @@ import { converterPath } from '../../../src/temporal/connection.ts';
 import * as workflows from '../../../workflows/index.ts';
 import { type RawPayload, rawMessages } from '../../support/raw-messages.ts';
 import { allJourneys, shownWorkflows } from '../../support/record/journeys.ts';
+import { updateRun } from '../../support/update-run.ts';
 import { startWorkflowWorld, type WorkflowWorld } from '../../support/workflow-world.ts';
 import { eventually } from '../../support/world.ts';
 
@@ -165,9 +166,9 @@ test.each(decided)('%s takes a decision after all of these', async (workflow, st
   const handle = await started(workflow, 'waiting');
   for (const input of raw.fixed) await raw.signal(handle, 'decide', input);
   const args = { decision: 'approve', by: 'anna' };
-  const view = await handle.executeUpdate<{ status?: string; stage?: string }, [unknown]>('decide', { args: [args] });
+  const view = await updateRun<{ status?: string; stage?: string }>(handle, 'decide', [args]);
   expect(view.status ?? view.stage).toBe(status);
-  const refused = await handle.executeUpdate('decide', { args: [{}] }).catch((error: unknown) => error);
+  const refused = await updateRun(handle, 'decide').catch((error: unknown) => error);
   expect(isGrpcServiceError(refused)).toBe(false);
   await handle.terminate();
 });

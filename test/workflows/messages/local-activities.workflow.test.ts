@@ -13,6 +13,7 @@ import { newId } from '../../../src/kernel/ids.ts';
 import { converterPath } from '../../../src/temporal/connection.ts';
 import { aCheckoutRun } from '../../support/checkout-run.ts';
 import { anIntentRun } from '../../support/intent-view.ts';
+import { updateRun } from '../../support/update-run.ts';
 import { startWorkflowWorld, type WorkflowWorld } from '../../support/workflow-world.ts';
 
 const runsOfEach = 30;
@@ -66,7 +67,7 @@ async function intentRun(): Promise<WorkflowHandle> {
     await soon();
     await handle.signal('wake');
     await handle.signal('decide', { decision: 'approve', by: `anna ${n}` });
-    if (n < 5) await handle.executeUpdate('decide', { args: [{ decision: 'approve', by: `otto ${n}` }] });
+    if (n < 5) await updateRun(handle, 'decide', [{ decision: 'approve', by: `otto ${n}` }]);
   });
   await Promise.all(sent);
   return handle;
@@ -78,7 +79,7 @@ async function checkoutRun(): Promise<WorkflowHandle> {
   const closing = new AbortController();
   const pays = Array.from({ length: 5 }, async () => {
     await soon();
-    await handle.executeUpdate('pay', { args: [{}] });
+    await updateRun(handle, 'pay');
   });
   const wakes = (async () => {
     await sleep(7_500); // Before that no handler reads.

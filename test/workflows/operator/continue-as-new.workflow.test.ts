@@ -6,7 +6,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { IntentRun } from '../../../activities/spending/intent.activities.ts';
 import type { EndpointChange, EndpointNext } from '../../../src/domains/delivery/webhooks/endpoint.messages.ts';
@@ -23,6 +22,7 @@ import { setUpTemporal } from '../../../src/temporal/set-up.ts';
 import { type RunningWorker, startWorker } from '../../../src/temporal/worker.ts';
 import { anIntentRun } from '../../support/intent-view.ts';
 import { type OpenTemporal, openTemporal } from '../../support/operator-view.ts';
+import { updateRun } from '../../support/update-run.ts';
 import { eventually } from '../../support/world.ts';
 
 const suggestedAfter = 40;
@@ -171,7 +171,7 @@ test('an update in flight is answered before the run continues as new', async ()
   holdDecisions = new Promise((resolve) => {
     release = resolve;
   });
-  const answer = latest(workflowId).executeUpdate<IntentView, [Decision]>('decide', { args: [approve('held')] });
+  const answer = updateRun<IntentView>(latest(workflowId), 'decide', [approve('held')]);
   await eventually(
     () => temporal.historyOf(workflowId),
     ({ events }) => (events ?? []).some((event) => event.workflowExecutionUpdateAcceptedEventAttributes != null),
@@ -221,9 +221,7 @@ test("a subscription's retries go on with a fresh history, and every message tha
     const sent = [1, 2].flatMap((number) => [
       latest(workflowId).signal('retry-now'),
       latest(workflowId).signal('give-up', { nonsense: wave }),
-      untilTaken(() =>
-        latest(workflowId).executeUpdate('retry-now', { args: ['all'], updateId: `${wave}-${number}` }),
-      ).then((answer) => answers.push(answer)),
+      updateRun(latest(workflowId), 'retry-now', ['all'], `${wave}-${number}`).then((answer) => answers.push(answer)),
     ]);
     await Promise.all(sent);
   }
@@ -242,16 +240,3 @@ test("a subscription's retries go on with a fresh history, and every message tha
   await latest(workflowId).signal('wake');
   expect(await latest(workflowId).result()).toMatchObject({ webhookId });
 });
-
-/** An update that arrives as the run goes on as new is repeated under its id, as the gateway does. */
-async function untilTaken<T>(ask: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await ask();
-    } catch (error) {
-      const why = error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
-      if (attempt === 12 || !why.includes('unexpected workflow task failure')) throw error;
-      await sleep(Math.min(25 * 2 ** attempt, 400));
-    }
-  }
-}

@@ -10,6 +10,7 @@ import { createVault } from '../../../src/vault/vault.ts';
 import { readVaultKeys } from '../../../src/vault/vault-keys.ts';
 import { clientsOf } from '../../support/factories/records.ts';
 import { type OpenTemporal, openTemporal } from '../../support/operator-view.ts';
+import { updateRun } from '../../support/update-run.ts';
 import { eventually, startWorld, type World } from '../../support/world.ts';
 
 let world: World;
@@ -37,7 +38,7 @@ const declared = async (where: World, rules: { requireAttestation?: boolean } = 
   const update = async (...typed: unknown[]): Promise<unknown> => {
     try {
       const run = temporal.client.workflow.getHandle(`intent/${id}`);
-      return await run.executeUpdate('decide', { args: typed as [unknown, ...unknown[]] });
+      return await updateRun(run, 'decide', typed);
     } catch (error) {
       if (error instanceof WorkflowUpdateFailedError) return error.cause?.message;
       throw error;

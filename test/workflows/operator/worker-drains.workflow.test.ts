@@ -14,6 +14,7 @@ import { createLogger } from '../../../src/platform/log.ts';
 import { type RunningWorker, startWorker } from '../../../src/temporal/worker.ts';
 import { anIntentRun } from '../../support/intent-view.ts';
 import { type OpenTemporal, openTemporal } from '../../support/operator-view.ts';
+import { updateRun } from '../../support/update-run.ts';
 import { eventually } from '../../support/world.ts';
 
 const address = process.env.TEST_TEMPORAL ?? '';
@@ -60,7 +61,7 @@ test.each(Object.entries(hangs))('the worker stops while a step of a run %s', as
     causeId: 'once',
     requestId: 'once',
   } as const;
-  const answer = handle.executeUpdate<IntentView, [Decision]>('decide', { args: [decision] });
+  const answer = updateRun<IntentView>(handle, 'decide', [decision]);
   await eventually(
     async () => asked.length,
     (count) => count === 1,

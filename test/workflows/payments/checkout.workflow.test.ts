@@ -10,6 +10,7 @@ import type { CheckoutView } from '../../../src/domains/payments/checkout/checko
 import type { CheckoutStatus } from '../../../src/domains/payments/checkout/checkout.rules.ts';
 import { newId } from '../../../src/kernel/ids.ts';
 import { aCheckoutRun } from '../../support/checkout-run.ts';
+import { updateRun } from '../../support/update-run.ts';
 import { startWorkflowWorld, type WorkflowWorld } from '../../support/workflow-world.ts';
 import { eventually } from '../../support/world.ts';
 
@@ -71,8 +72,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 const start = (id: string): Promise<WorkflowHandle> => world.start('checkout', `checkout/${id}`, id);
-const pay = (handle: WorkflowHandle): Promise<CheckoutView> =>
-  handle.executeUpdate<CheckoutView, [object]>('pay', { args: [{}] });
+const pay = (handle: WorkflowHandle): Promise<CheckoutView> => updateRun<CheckoutView>(handle, 'pay');
 
 test('reads the offer, pays, answers, and ends', async () => {
   const { id, row } = aCheckout({ faults: 2 });

@@ -18,6 +18,7 @@ import {
 } from '../../../src/domains/payments/mpp-payments/mpp-payment.rules.ts';
 import { newId } from '../../../src/kernel/ids.ts';
 import { day, second } from '../../../src/kernel/instant.ts';
+import { updateRun } from '../../support/update-run.ts';
 import { startWorkflowWorld, type WorkflowWorld } from '../../support/workflow-world.ts';
 import { eventually } from '../../support/world.ts';
 
@@ -163,8 +164,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 const start = (id: string): Promise<WorkflowHandle> => world.start('mppPayment', `mpp-payment/${id}`, id);
-const pay = (handle: WorkflowHandle): Promise<MppPaymentView> =>
-  handle.executeUpdate<MppPaymentView, [object]>('pay', { args: [{}] });
+const pay = (handle: WorkflowHandle): Promise<MppPaymentView> => updateRun<MppPaymentView>(handle, 'pay');
 const sends = ({ done }: Row): number => done.filter((step) => step === 'send').length;
 
 test('reads as the process: its credential obtained, presented once', async () => {

@@ -10,6 +10,7 @@ import type { SimulationView } from '../../../src/domains/payments/simulations/s
 import { isFinalSimulation, type SimulationFact } from '../../../src/domains/payments/simulations/simulation.rules.ts';
 import { newId } from '../../../src/kernel/ids.ts';
 import type { RowState } from '../../../src/kernel/row-state.ts';
+import { updateRun } from '../../support/update-run.ts';
 import { startWorkflowWorld, type WorkflowWorld } from '../../support/workflow-world.ts';
 import { eventually } from '../../support/world.ts';
 
@@ -64,9 +65,7 @@ test('the run charges the card once without a caller, and ends with the outcome'
 test('the run repeats the charge while the network is unavailable, and answers every waiting caller', async () => {
   change({ isAway: true });
   const handle = await started();
-  const waiting = Promise.all(
-    [1, 2, 3].map(() => handle.executeUpdate<SimulationView, [unknown]>('simulate', { args: [{}] })),
-  );
+  const waiting = Promise.all([1, 2, 3].map(() => updateRun<SimulationView>(handle, 'simulate')));
   await eventually(
     () => world.detailsOf(handle),
     (details) =>

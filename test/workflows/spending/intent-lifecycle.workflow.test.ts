@@ -12,6 +12,7 @@ import type { IntentView } from '../../../src/domains/spending/intents/intent.me
 import { type IntentStatus, moveIntent } from '../../../src/domains/spending/intents/intent.rules.ts';
 import { newId } from '../../../src/kernel/ids.ts';
 import { anIntentRun } from '../../support/intent-view.ts';
+import { updateRun } from '../../support/update-run.ts';
 import { startWorkflowWorld, type WorkflowWorld } from '../../support/workflow-world.ts';
 import { eventually } from '../../support/world.ts';
 
@@ -84,13 +85,13 @@ const approve = (causeId: string): Decision => ({
 
 test('an approval by update answers with the new state, and a later denial is refused with a message', async () => {
   const handle = await started();
-  const view = await handle.executeUpdate<IntentView, [Decision]>('decide', { args: [approve('a')] });
+  const view = await updateRun<IntentView>(handle, 'decide', [approve('a')]);
   expect(view.status).toBe('approved');
-  const denial = handle.executeUpdate('decide', { args: [{ ...approve('b'), decision: 'deny' }] });
+  const denial = updateRun(handle, 'decide', [{ ...approve('b'), decision: 'deny' }]);
   await expect(denial).rejects.toMatchObject({
     cause: { type: 'invalid_state', message: expect.stringMatching(/cannot deny an intent that is approved/) },
   });
-  await handle.executeUpdate('decide', { args: [{ ...approve('c'), decision: 'cancel' }] });
+  await updateRun(handle, 'decide', [{ ...approve('c'), decision: 'cancel' }]);
   expect(await handle.result()).toMatchObject({ status: 'cancelled' });
 });
 
@@ -103,8 +104,8 @@ test('a step needs no server task until the database is away: then operators see
   );
   expect(waiting).toMatchObject([{ activityType: { name: 'readIntent' }, lastFailure: { message: 'Error' } }]);
   rowOf(id).loadable = true;
-  await handle.executeUpdate<IntentView, [Decision]>('decide', { args: [approve('a')] });
-  await handle.executeUpdate('decide', { args: [{ ...approve('b'), decision: 'cancel' }] });
+  await updateRun<IntentView>(handle, 'decide', [approve('a')]);
+  await updateRun(handle, 'decide', [{ ...approve('b'), decision: 'cancel' }]);
   await handle.result();
   const { events = [] } = await handle.fetchHistory();
   const scheduled = events?.flatMap(({ activityTaskScheduledEventAttributes: task }) => task?.activityType?.name ?? []);
@@ -132,7 +133,7 @@ test('a deadline that has passed expires the intent', async () => {
 test('a decision that arrives before the first read of the row waits for it', async () => {
   rowOf(id).loadable = false;
   const handle = await started();
-  const answer = handle.executeUpdate<IntentView, [Decision]>('decide', { args: [approve('early')] });
+  const answer = updateRun<IntentView>(handle, 'decide', [approve('early')]);
   rowOf(id).loadable = true;
   expect((await answer).status).toBe('approved');
   await handle.terminate();
@@ -140,7 +141,7 @@ test('a decision that arrives before the first read of the row waits for it', as
 
 test('many concurrent decisions are handled one at a time', async () => {
   const handle = await started();
-  await Promise.all(Array.from({ length: 8 }, (_, i) => handle.executeUpdate('decide', { args: [approve(`p${i}`)] })));
+  await Promise.all(Array.from({ length: 8 }, (_, i) => updateRun(handle, 'decide', [approve(`p${i}`)])));
   expect(rowOf(id).most).toBe(1);
   await handle.terminate();
 });
@@ -157,7 +158,7 @@ test('200 arbitrary signals do not end the run, and ignored ones are named', asy
     [['approve']],
   ];
   await Promise.all(typed.map((value) => handle.signal('decide', value)));
-  const view = await handle.executeUpdate<IntentView, [Decision]>('decide', { args: [approve('still here')] });
+  const view = await updateRun<IntentView>(handle, 'decide', [approve('still here')]);
   expect(view.status).toBe('approved');
   expect(await world.detailsOf(handle)).toMatch(/was ignored/);
   await handle.terminate();
@@ -181,7 +182,7 @@ test('signals with no data, an unknown encoding or 100 KB of text do not block t
     { metadata: encoding('json/plain'), data: new TextEncoder().encode(JSON.stringify('y'.repeat(100_000))) },
   ]);
   await send([{}]);
-  const view = await handle.executeUpdate<IntentView, [Decision]>('decide', { args: [approve('alive')] });
+  const view = await updateRun<IntentView>(handle, 'decide', [approve('alive')]);
   expect(view.status).toBe('approved');
   await handle.terminate();
 });
