@@ -170,3 +170,23 @@ describe('the card', () => {
     expect((await balancesOf(world, payer)).held).toBe(0);
   });
 });
+
+test.each([
+  ...['amount', 'requested', 'approved', 'held', 'cleared', 'reversed', 'refunded'].map((name) => [
+    'transactions',
+    `${name}_cents = -1`,
+  ]),
+  ...[`status = 'paid'`, `type = 'authorisation'`, `rail = 'cash'`].map((change) => ['transactions', change]),
+  ...[`kind = 'rumour'`, `unbooked_reason = 'other'`, `settled_as = 'lost'`].map((change) => [
+    'network_messages',
+    change,
+  ]),
+  ['transaction_events', `kind = 'rumour'`],
+])('a row of %s with %s is refused', async (table, change) => {
+  const payer = await aPayer(world);
+  const { body } = await network.authorize(payer);
+  const column = table === 'transactions' ? 'id' : 'transaction_id';
+  await expect(
+    world.sql(`update ${table} set ${change} where ${column} = $1`, [body.transactionId]),
+  ).rejects.toMatchObject({ code: '23514', table, constraint: expect.stringMatching(/_check$/) });
+});
