@@ -4,7 +4,6 @@
  * sent again.
  * @module
  */
-import type { Tx } from '../../db/tx.ts';
 import { findMppCredential } from '../../domains/payments/mpp-credentials/mpp-credential.queries.ts';
 import {
   credentialStatusAsOf,
@@ -80,7 +79,7 @@ export const presentCredential = (deps: Deps) => {
     const [signer, tool, why, causeOf] = await Promise.all([
       deps.signerOf(row.agentId),
       openTool(deps.vault, row),
-      whyUnusable(deps.database.read(), minted),
+      whyUnusable(deps, minted),
       causesOf(deps, row),
     ]);
     if (why !== undefined) return notSent(deps, row, sendCause, why);
@@ -137,12 +136,14 @@ const marksOf = (sendCause: string, { at }: Cause, real: Date) => ({
 });
 
 /** It was minted a moment ago, and may have ended since, or the owner may have forbidden its payee. */
-async function whyUnusable(tx: Tx, { row: { id }, payee }: MintedCredential): Promise<Refusal | undefined> {
-  const row = await findMppCredential(tx, id);
+async function whyUnusable({ database }: Deps, { row: minted, payee }: MintedCredential): Promise<Refusal | undefined> {
+  const [row, forbidden] = await Promise.all([
+    findMppCredential(database.read(), minted.id),
+    protectionFrom(database.read(), minted, payee),
+  ]);
   if (row === null) return refusal('expired', 'the credential is gone');
   const status = credentialStatusAsOf(row, new Date());
   if (isFinalCredential(status)) return notMinted({ outcome: 'ended', status, row });
-  const forbidden = await protectionFrom(tx, row, payee);
   return forbidden === undefined ? undefined : refusal('protect_rule', forbidden.reason);
 }
 

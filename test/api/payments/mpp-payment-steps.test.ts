@@ -5,7 +5,8 @@
  * @module
  */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import pg from 'pg';
 import { allowAllRisk } from '../../../src/adapters/risk/allow-all.ts';
 import type { Database } from '../../../src/db/database.ts';
 import { runSql } from '../../../src/db/statement.ts';
@@ -225,6 +226,49 @@ describe('the step that sends', () => {
     expect(seen).toEqual([]);
     expect(await statusOf(id)).toBe('refused');
   });
+});
+
+/** In the order in which they are sent, each by the table or function that it is about. */
+async function statementsOf(work: () => Promise<unknown>): Promise<string[]> {
+  const driver = jest.spyOn(pg.Client.prototype, 'query');
+  await work();
+  const sent = driver.mock.calls.map(([query]) =>
+    typeof query === 'string' ? query : (query as { text: string }).text,
+  );
+  driver.mockRestore();
+  const own = sent.filter((text) => !text.includes('backend_start')); // That one is of a new connection.
+  return own.map((text) => {
+    const called = /\b(lock_intent_for_payment|load_authorizations|mint_mpp_credential|write_mpp_payment)\(/.exec(
+      text,
+    )?.[1];
+    return called ?? /\b(?:from|insert into|update) "?(\w+)/.exec(text)?.[1] ?? text;
+  });
+}
+
+test('each step reads and writes in as few statements as it can, because the caller waits for every one', async () => {
+  const asked: string[][] = [];
+  const payer = await buyer();
+  const id = await aRequestedPayment(world, await anIntent(world, payer, { merchant: null }));
+  await inDatabase(world, async (database) => {
+    const { obtain, present } = stepsIn(database, merchantOf(id).resource);
+    for (const step of [() => obtain(id), () => present(id, cause)]) asked.push(await statementsOf(step));
+  });
+  const [obtaining = [], presenting = []] = asked;
+  expect(obtaining).toEqual([
+    'mpp_payments',
+    'clock',
+    'begin',
+    'lock_intent_for_payment',
+    'intents', // What may stand in the way.
+    'protect_rules', // With card and merchants.
+    'load_authorizations',
+    'mpp_credentials', // Its limit.
+    'write_mpp_payment', // With the credential.
+    'commit',
+    'mint_mpp_credential', // With the payment.
+  ]);
+  const [row, ...beforeClaim] = presenting.slice(0, presenting.indexOf('write_mpp_payment'));
+  expect([row, ...beforeClaim.sort()]).toEqual(['mpp_payments', 'clock', 'mpp_credentials', 'protect_rules']);
 });
 
 describe('an unknown payment', () => {
