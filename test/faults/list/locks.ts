@@ -71,6 +71,25 @@ export const lockFaults: readonly Fault[] = [
   ),
   ...faultsIn(
     'locks',
+    'src/usecases/payments/present-credential.ts',
+    ['test/api/payments/mpp-payment-steps'],
+    [
+      {
+        from: 'if (claimed === undefined) return mppPaymentOf(deps.database.read(), paymentId);\n    if (isTooLate(claimed, new Date()))',
+        to: 'if (claimed !== undefined && isTooLate(claimed, new Date()))',
+        harm: 'two attempts at once send the credential of a machine payment',
+        named: 'of steps that come at once and again',
+      },
+      {
+        from: "if (isTooLate(claimed, new Date())) return withhold(deps, claimed, lateForSending, causeOf('refuse'));",
+        to: '',
+        harm: 'a worker that stood still sends a credential whose outcome was settled meanwhile',
+        named: 'stood still',
+      },
+    ],
+  ),
+  ...faultsIn(
+    'locks',
     'src/usecases/payments/decide-batch.ts',
     ['test/api/payments/decision-batches'],
     [
