@@ -18,6 +18,7 @@ test('every operation that creates a record has a limit, or a reason why it is b
   const creating = publishedOperations.filter(
     ({ operation }) =>
       operation.success.status === 201 ||
+      operation.success.status === 202 ||
       operation.success.also?.includes(201) === true ||
       operation.fires?.some((event) => /\.(created|issued|funded|enrolled)$/.test(event)) === true,
   );
