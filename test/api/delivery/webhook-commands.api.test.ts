@@ -448,8 +448,11 @@ describe('dead letters', () => {
       [owner.webhook.id],
     );
     expect(ended).toEqual([{ status: 'dead', hasLeft: true, count: 4 }]);
-    const { data } = await owner.webhooks.listDeadLetters({ query: {} });
-    expect(data.map(({ webhookId }) => webhookId)).toEqual([kept.webhook.id]);
+    const listed = async () => (await owner.webhooks.listDeadLetters({ query: {} })).data.map((one) => one.webhookId);
+    expect(await listed()).toEqual([kept.webhook.id]);
+    // As where the last attempt and the deletion commit in the same moment, and neither sees the other.
+    await bursar.world.sql('update webhook_deliveries set dismissed_at = null where webhook_id = $1', [owner.webhook.id]);
+    expect(await listed()).toEqual([kept.webhook.id]);
   });
 
   test('some are named, others are deleted, and calls at once take each one once', async () => {

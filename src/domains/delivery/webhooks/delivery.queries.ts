@@ -87,9 +87,12 @@ const deadLetters = list((from, given: Filters<DeadLetterFilter>) => {
     .selectFrom('webhook_deliveries as d')
     .select(columns)
     .select(lastAttempt)
+    .innerJoin('webhooks as w', 'w.id', 'd.webhookId')
     .where('d.ownerId', '=', given('ownerId'))
     .where('d.status', '=', sql.lit('dead'))
-    .where('d.dismissedAt', 'is', null);
+    .where('d.dismissedAt', 'is', null)
+    // A deletion dismisses its letters, but for one whose last attempt ends in the same moment.
+    .where('w.deletedAt', 'is', null);
   if (given.has('webhookId')) wanted = wanted.where('d.webhookId', '=', given('webhookId'));
   return wanted;
 }, newestFirst('d'));
