@@ -451,7 +451,9 @@ describe('dead letters', () => {
     const listed = async () => (await owner.webhooks.listDeadLetters({ query: {} })).data.map((one) => one.webhookId);
     expect(await listed()).toEqual([kept.webhook.id]);
     // As where the last attempt and the deletion commit in the same moment, and neither sees the other.
-    await bursar.world.sql('update webhook_deliveries set dismissed_at = null where webhook_id = $1', [owner.webhook.id]);
+    await bursar.world.sql('update webhook_deliveries set dismissed_at = null where webhook_id = $1', [
+      owner.webhook.id,
+    ]);
     expect(await listed()).toEqual([kept.webhook.id]);
   });
 
