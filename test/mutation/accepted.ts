@@ -55,6 +55,7 @@ const allowance = inFile('domains/spending/intents/allow-once.rules.ts');
 const allowOnce = inFile('domains/payments/network/allow-once.rules.ts');
 const fundingSource = inFile('domains/payments/transactions/funding-source.rules.ts');
 const outcome = inFile('domains/payments/mpp-payments/mpp-payment.outcome.rules.ts');
+const signingKey = inFile('domains/identity/well-known/signing-key.rules.ts');
 const push = inFile('domains/delivery/push-subscriptions/push.rules.ts');
 
 const oneMisfit = 'Only intents with exactly one misfit are compared here.';
@@ -577,5 +578,11 @@ export const accepted: readonly Accepted[] = [
     'No refusal has the name null, so the first condition only narrows the type.',
     'code !== null && isOwn(code) ? ownRefusals[code] : refusalErrorCode(code);',
     'true && isOwn(code) ? ownRefusals[code] : refusalErrorCode(code);',
+  ),
+  signingKey(
+    'No two keys have one kid, and keys of one instant are compared by it alone.',
+    'one.activeFrom.getTime() === other.activeFrom.getTime() ? one.kid > other.kid : one.activeFrom > other.activeFrom;',
+    'one.activeFrom.getTime() === other.activeFrom.getTime() ? one.kid >= other.kid : one.activeFrom > other.activeFrom;',
+    'one.activeFrom.getTime() === other.activeFrom.getTime() ? one.kid > other.kid : one.activeFrom >= other.activeFrom;',
   ),
 ];

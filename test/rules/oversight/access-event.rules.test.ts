@@ -45,6 +45,13 @@ describe('with facts that nothing objects to', () => {
   if (policy === null) throw new Error('the harmless facts have a policy');
   const unknown = { amountCents: 1_200 };
 
+  test('access is granted for a quarter of an hour, without a reason', () => {
+    expect(accessTo(harmless)).toEqual({
+      ...{ decision: 'granted', rule: 'within_rules', reasons: [] },
+      expiresAt: new Date(harmless.at.getTime() + 900_000),
+    });
+  });
+
   test('access is granted where merchant, category and country are not known yet', () => {
     const restricted = { ...policy, merchantAllowlist: ['Bakery'], allowedMccs: ['5942'], allowedCountries: ['FR'] };
     expect(accessTo({ ...harmless, policy: restricted, request: unknown }).decision).toBe('granted');

@@ -1,5 +1,5 @@
 /** Which of the published keys signs, and from when a new one does. Pure. @module */
-import { minute, second } from '../../../kernel/instant.ts';
+import { second } from '../../../kernel/instant.ts';
 
 /** `checkpoint`: ledger checkpoints. `service`: receipts and payment tokens. `agent`: what an agent signs. */
 export const keyPurposes = ['checkpoint', 'service', 'agent'] as const;
@@ -9,7 +9,7 @@ export type KeyPurpose = (typeof keyPurposes)[number];
 export const keySetCacheSeconds = 300;
 
 /** Twice as long as the key set is kept in caches, so that everyone knows a new key before it signs. */
-export const publishedBeforeUseMs = Math.max(10 * minute, 2 * keySetCacheSeconds * second);
+export const publishedBeforeUseMs = 2 * keySetCacheSeconds * second;
 
 /** When a new key may sign. The first one at once: no one has read a key set without it. */
 export const activeFrom = (now: Date, isFirst: boolean): Date =>
