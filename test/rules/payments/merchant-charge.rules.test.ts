@@ -8,6 +8,6 @@ test('an amount without its currency, and a currency without an amount, are refu
   expect(namesBothOrNeither({ merchantAmount: 0 })).toBe(false);
   expect(namesBothOrNeither({ merchantCurrency: 'USD' })).toBe(false);
   expect(bothOrNeither).toEqual({
-    ...{ path: ['merchantCurrency'], message: 'goes together with merchantAmount: send both or neither' },
+    ...{ path: ['merchantCurrency'], error: 'goes together with merchantAmount: send both or neither' },
   });
 });

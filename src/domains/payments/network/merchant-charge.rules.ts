@@ -11,5 +11,5 @@ export const namesBothOrNeither = ({ merchantAmount, merchantCurrency }: Merchan
 /** What a message that names one of them is told. */
 export const bothOrNeither = {
   path: ['merchantCurrency'],
-  message: 'goes together with merchantAmount: send both or neither',
+  error: 'goes together with merchantAmount: send both or neither',
 };
