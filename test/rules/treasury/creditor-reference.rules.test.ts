@@ -46,6 +46,8 @@ describe('a creditor reference', () => {
       '',
     ])
       expect([none, isCreditorReference(none)]).toEqual([none, false]);
+    const behindOthers = Array.from({ length: 100 }, (_, n) => `ABRF${String(n).padStart(2, '0')}539007547034`);
+    expect(behindOthers.filter(isCreditorReference)).toEqual([]);
     expect(isCreditorReference('RF18000000000539007547034')).toBe(true);
     expect(isCreditorReference('RF180000000000539007547034')).toBe(false);
   });
