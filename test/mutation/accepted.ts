@@ -49,6 +49,8 @@ const merkle = inFile('platform/record-chains/merkle.rules.ts');
 const recordChain = inFile('platform/record-chains/record-chain.rules.ts');
 const checkpoint = inFile('domains/treasury/ledger/checkpoint.rules.ts');
 const seal = inFile('domains/treasury/ledger/seal.rules.ts');
+const settledPosition = inFile('domains/delivery/events/settled-position.rules.ts');
+const encryptionKey = inFile('domains/payments/mpp/encryption-key.rules.ts');
 const nameMatch = inFile('domains/treasury/beneficiaries/name-match.rules.ts');
 const entry = inFile('domains/treasury/ledger/entry.rules.ts');
 const allowance = inFile('domains/spending/intents/allow-once.rules.ts');
@@ -505,6 +507,11 @@ export const accepted: readonly Accepted[] = [
   ),
   nameMatch(
     'Words that are not similar come last and add nothing.',
+    `const pairs = shorter .flatMap((a, i) => longer.map((b, j) => ({ i, j, letters: a.length + b.length, words: \`\${a} \${b}\`, a, b }))) .map((pair) => ({ ...pair, value: shorter === one ? similarityOf(pair.a, pair.b) : similarityOf(pair.b, pair.a) })) .filter(({ value }) => value > 0)`,
+    `const pairs = shorter.flatMap((a, i) => longer.map((b, j) => ({ i, j, letters: a.length + b.length, words: \`\${a} \${b}\`, a, b }))).map(pair => ({ ...pair, value: shorter === one ? similarityOf(pair.a, pair.b) : similarityOf(pair.b, pair.a) }))`,
+  ),
+  nameMatch(
+    'Words that are not similar come last and add nothing.',
     '.filter(({ value }) => value > 0)',
     '.filter(({ value }) => true)',
     '.filter(({ value }) => value >= 0)',
@@ -584,5 +591,15 @@ export const accepted: readonly Accepted[] = [
     'one.activeFrom.getTime() === other.activeFrom.getTime() ? one.kid > other.kid : one.activeFrom > other.activeFrom;',
     'one.activeFrom.getTime() === other.activeFrom.getTime() ? one.kid >= other.kid : one.activeFrom > other.activeFrom;',
     'one.activeFrom.getTime() === other.activeFrom.getTime() ? one.kid > other.kid : one.activeFrom >= other.activeFrom;',
+  ),
+  settledPosition(
+    'A moment of the settled number only takes one of sixteen places until its holders end, and then settles nothing new.',
+    'waiting = waiting.filter(({ drawn }) => drawn > through);',
+    'waiting = waiting.filter(({ drawn }) => drawn >= through);',
+  ),
+  encryptionKey(
+    'What is no object in a set of JSON has no kid, so it is not found.',
+    "const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;",
+    'const isObject = (value: unknown): value is Record<string, unknown> => true && value !== null;',
   ),
 ];

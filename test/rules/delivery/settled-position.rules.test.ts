@@ -59,10 +59,34 @@ test('a transaction that stays open delays the position, and only for as long as
   const position = createSettledPosition();
   for (let drawn = 1; drawn <= 100; drawn++) position.see({ drawn, holders: new Set(['stuck', `t${drawn}`]) });
   expect(position.through()).toBeUndefined();
+  // Sixteen moments wait at most: the others were not noted, and the next one is.
   position.see({ drawn: 101, holders: new Set(['t101']) });
-  expect(position.through()).toBeGreaterThan(0);
-  position.see({ drawn: 102, holders: new Set() });
-  expect(position.through()).toBe(102);
+  expect(position.through()).toBe(16);
+  position.see({ drawn: 102, holders: new Set(['t102']) });
+  expect(position.through()).toBe(101);
+  position.see({ drawn: 103, holders: new Set() });
+  expect(position.through()).toBe(103);
+});
+
+test('a moment waits for its own holders, and later ones for theirs', () => {
+  const position = createSettledPosition();
+  position.see({ drawn: 1, holders: new Set(['a']) });
+  position.see({ drawn: 2, holders: new Set(['b']) });
+  position.see({ drawn: 3, holders: new Set(['b', 'c']) });
+  expect(position.through()).toBe(1);
+  position.see({ drawn: 4, holders: new Set(['c']) });
+  expect(position.through()).toBe(2);
+  position.see({ drawn: 5, holders: new Set(['d']) });
+  expect(position.through()).toBe(4);
+});
+
+test('looks between which nothing was drawn do not take the places of others', () => {
+  const position = createSettledPosition();
+  const stuck = new Set(['stuck']);
+  for (const drawn of [1, 2, 3]) for (let look = 0; look < 20; look++) position.see({ drawn, holders: stuck });
+  position.see({ drawn: 4, holders: stuck });
+  position.see({ drawn: 5, holders: new Set(['another']) });
+  expect(position.through()).toBe(4);
 });
 
 test('before anything is known there is no position, and a sequence without numbers is settled', () => {

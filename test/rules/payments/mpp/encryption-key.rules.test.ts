@@ -31,6 +31,12 @@ describe('a merchant’s key', () => {
     expect(readEncryptionKey(jwkOf(pair(4096)))).toMatchObject({ ok: true });
   });
 
+  test('may have an e of 15 signs, which begins with zeros', () => {
+    const e = base64urlOf(`${'00'.repeat(10)}03`);
+    expect(e).toHaveLength(15);
+    expect(readEncryptionKey({ ...jwk, e })).toMatchObject({ ok: true });
+  });
+
   test('keeps only the members that encryption needs', () => {
     expect(readEncryptionKey({ ...jwk, x5u: 'https://shop.example/key', key_ops: ['encrypt'] })).toEqual({
       ok: true,
@@ -57,6 +63,9 @@ describe('a merchant’s key', () => {
     ['of 8,193 bits', { ...jwk, n: base64urlOf(`01${'ff'.repeat(1_024)}`) }, 'at most 8192 bits'],
     ['with n of other signs', { ...jwk, n: `+${jwk.n}` }, 'base64url'],
     ['with an empty n', { ...jwk, n: '' }, 'base64url'],
+    ['with an even e', { ...jwk, e: base64urlOf('04') }, 'odd number of at least 3'],
+    ['with an e of one sign', { ...jwk, e: 'A' }, 'odd number of at least 3'],
+    ['with an e of 16 signs', { ...jwk, e: base64urlOf(`${'00'.repeat(11)}03`) }, 'odd number of at least 3'],
     ['with e of 65 bits', { ...jwk, e: base64urlOf(`01${'00'.repeat(7)}01`) }, 'odd number of at least 3'],
     ...['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'].map((member): [string, Record<string, unknown>, string] => [
       `with ${member}`,
