@@ -51,7 +51,7 @@ keys revoke: takes a compromised key of any purpose out of the published set; no
 keys rotate-push: replaces the key that signs push messages; devices keep the former one until they subscribe again.
   Needs BURSAR_VAULT_KEY.
 network messages: lists what the card network sent and nothing has booked, because it contradicts its authorization, and
-  what it said of a card that nobody has (unknown_card): what it moved is in suspense.
+  what it said of an unknown card (unknown_card): what it moved is in suspense.
 network assign: books such a message on its authorization; what it moved in another currency needs its amount in euros.
   What belongs to no payment is booked for the holder of its card, or of the card (ca_…) that is named.
 network dismiss: decides that it is booked on no payment; what is in suspense is written off. Both are final, and the

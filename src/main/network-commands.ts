@@ -1,6 +1,6 @@
 /**
  * `bursar network messages` lists what the card network sent and an operator has to settle: it contradicts its
- * authorization, or nobody has its card. `assign` books one of them on its payment after all, `dismiss` decides that it is
+ * authorization, or its card is unknown. `assign` books one of them on its payment after all, `dismiss` decides that it is
  * not. Exit code 1: it could not be settled so.
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Books what the network moved for a card that nobody has: in the operator's book, between the cards and suspense, until
+ * Books what the network moved for an unknown card: in the operator's book, between the cards and suspense, until
  * an operator gives it to the holder of a card or writes it off. Each message enters and leaves suspense once.
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * Whose money a message moves that an operator assigns and that belongs to no payment yet: the payment of its authorization where
- * there is one by now, or the holder of the card that the operator names. For a clearing, a payment is opened.
+ * Finds whose money an assigned message moves that belonged to no payment: the payment of its authorization, where there
+ * is one by now, or else the holder of its card or of the card that the operator names. A clearing opens a payment.
  * @module
  */
 import type { Tx } from '../../db/tx.ts';

@@ -38,7 +38,7 @@ export const reverseAuthorization =
       log.error({ adapter, reversalId, authorizationId, reason: reversed.misfit }, 'a reversal is kept and not booked');
       throw misfitRefusal(message, reversed.misfit);
     }
-    if (reversed.isUnknownCard === true) {
+    if (reversed.isUnknownCard) {
       log.error({ adapter, reversalId, authorizationId }, 'the network reversed for an unknown card');
     }
     return reversed.answer;

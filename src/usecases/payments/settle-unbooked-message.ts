@@ -1,7 +1,7 @@
 /**
- * An operator settles a message of the network that contradicts its authorization, or whose card nobody has: it is booked
- * on its payment after all, or for the holder of a card, or dismissed. Once; the same again changes nothing. Booked like the message itself, so money,
- * intent and events follow in the same way.
+ * An operator settles a message of the network that contradicts its authorization or names an unknown card: it is booked
+ * on its payment, booked for the holder of a card, or dismissed. Once; the same again changes nothing. It is booked like
+ * any such message, so money, intent and events follow in the same way.
  * @module
  */
 import type { Database } from '../../db/database.ts';
@@ -99,7 +99,7 @@ async function bookMisfit(
   throw new DomainError('invalid_state', `the ${kind} ${id} cannot be assigned: ${why}`);
 }
 
-/** For the holder of its card, or of the card that is named where nobody has that one. */
+/** For the holder of its card or, where that is unknown, of the card that is named. */
 async function bookWithoutPayment(
   tx: Tx,
   message: UnsettledMessage,
@@ -127,12 +127,12 @@ async function bookFromSuspense(
 
 /** Only what moved money is in suspense. */
 function suspendedOf({ adapter, kind, id, body }: UnsettledMessage) {
-  assert(kind === 'clearing' || kind === 'refund', 'only clearings and refunds move money of a card that nobody has');
+  assert(kind === 'clearing' || kind === 'refund', 'only clearings and refunds move money of an unknown card');
   assert(typeof body.amountCents === 'number', 'clearings and refunds name their amount');
   return { adapter, kind, id, amountCents: body.amountCents };
 }
 
-/** Its currency is what it was kept for, so nobody has looked at its card yet. */
+/** It was kept because of its currency, so its card was not compared yet. */
 async function assertSameCard(
   tx: Tx,
   { adapter, kind, id, authorizationId, cardRef }: UnsettledMessage,

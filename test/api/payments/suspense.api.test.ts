@@ -1,5 +1,5 @@
 /**
- * Goal: what the network moves for a card that nobody has is booked once, seen by an operator, and ends on a payment or in
+ * Goal: what the network moves for an unknown card is booked once, seen by an operator, and ends on a payment or in
  * the operator's fees, so that the books agree with the network at each step. Method: messages of unknown cards over HTTP,
  * settled by the command, also twice, in parallel, in other orders, and where they cannot be; forged rows.
  * @module
@@ -54,7 +54,7 @@ async function migrated(file: string, statement: RegExp): Promise<void> {
   await world.sql(statement.exec(text)?.[0] ?? 'the migration has no such statement');
 }
 
-/** A clearing of 7.00 from a card that nobody has, and the payer whose card an operator will find it to be. */
+/** A clearing of 7.00 from an unknown card, and the payer whose card an operator will find it to be. */
 async function suspended(over: Record<string, unknown> = {}) {
   const payer = await aPayer(world, { fundsCents: 5_000 });
   const strange: Payer = { ...payer, cardRef: `cr_${randomUUID()}` };

@@ -178,7 +178,7 @@ test('collected in another currency without an authorization: booked like a forc
   expect(await balancesOf(world, payer)).toEqual({ available: 3_750, held: 950, receivable: 0 });
 });
 
-test('in another currency, of a card that nobody has: amount and card are named, and what follows finds the payment', async () => {
+test('in another currency, of an unknown card: amount and card are named, and what follows finds the payment', async () => {
   const payer = await aPayer(world, { fundsCents: 5_000 });
   const strange: Payer = { ...payer, cardRef: `cr_${randomUUID()}` };
   const authorizationId = `auth_${randomUUID()}`;
@@ -202,7 +202,7 @@ test('in another currency, of a card that nobody has: amount and card are named,
   expect(await balancesOf(world, payer)).toEqual({ available: 5_040, held: 0, receivable: 0 });
 });
 
-test('of another card than an authorization of a card that nobody has: the holder of the named card pays', async () => {
+test('of another card than an authorization of an unknown card: the holder of the named card pays', async () => {
   const payer = await aPayer(world, { fundsCents: 5_000 });
   const message = network.authorizationOf({ ...payer, cardRef: `cr_${randomUUID()}` });
   expect((await network.send('authorizations', message)).body).toMatchObject({ decision: 'declined' });

@@ -159,7 +159,7 @@ export async function keepMessage(
 }
 
 /**
- * The answer to an authorization of a card that nobody has. Where an operator has booked what was collected for it, it is
+ * The answer to an authorization of an unknown card. Where an operator has booked what was collected for it, it is
  * known already, and this fixes its answer.
  */
 export async function keepUnknownCard(tx: Tx, received: Received<Message>, answer: AuthorizationAnswer): Promise<void> {

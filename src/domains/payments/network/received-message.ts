@@ -6,7 +6,7 @@ export type MessageKind = 'authorization' | 'increment' | 'clearing' | 'reversal
 /** Why a message is kept without being booked, until an operator assigns it. */
 export type Misfit = 'other_card' | 'other_currency';
 
-/** Why a message waits for an operator. What it moved for a card that nobody has is booked, in suspense. */
+/** Why a message waits for an operator. What it moved for an unknown card is booked, in suspense. */
 export type Unsettled = Misfit | 'unknown_card';
 
 /** One message with where it came from. `cause.causeId` names the adapter, the kind of message and the network's id. */

@@ -1,5 +1,5 @@
 /**
- * Messages that contradict their authorization, and those of a card that nobody has, as an operator sees and settles
+ * Messages that contradict their authorization, and those of an unknown card, as an operator sees and settles
  * them. Each is settled once: what was assigned or dismissed stays so. Nothing is booked here.
  * @module
  */

@@ -107,7 +107,7 @@ export const leaveSuspense = ({ ownerId, amountCents }: Owned & Amount): Posting
 /** … and comes into that of its owner. */
 export const toWalletFromSuspense = (coming: Credit): Posting[] => credit(interowner(coming.ownerId), coming);
 
-/** What the network collected for a card that nobody has, in the operator's book; negative: what it gave back. */
+/** What the network collected for an unknown card, in the operator's book; negative: what it gave back. */
 export const cardSuspense = ({ ownerId, amountCents }: Owned & Amount): Posting[] =>
   move(suspense(ownerId), external('cards', ownerId), amountCents);
 
