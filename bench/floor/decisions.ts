@@ -20,4 +20,5 @@ app.post('/network/authorizations', async (request, response) => {
 const server = app.listen(0, '127.0.0.1', () => {
   process.send?.({ ready: true, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
 });
+server.keepAliveTimeout = 65_000; // As the product's: a connection that is not needed for some seconds stays.
 process.on('SIGTERM', () => process.exit(0));

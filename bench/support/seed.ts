@@ -186,4 +186,5 @@ export async function settle(sql: Sql): Promise<void> {
      where relnamespace = 'public'::regnamespace and relkind = 'r' and pg_relation_size(oid) > 0`,
   );
   await sql(`vacuum (analyze) ${tables.map(({ name }) => name).join(', ')}`);
+  await sql('checkpoint');
 }

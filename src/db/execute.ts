@@ -56,8 +56,9 @@ async function executeOn<Row>(
   withinMs: number | undefined,
 ): Promise<Executed<Row>> {
   let isLost = false;
+  const given = [...params];
   try {
-    const asked = client.query(text, [...params]);
+    const asked = client.query(text, given);
     const { rows, rowCount } = await (withinMs === undefined ? asked : answeredWithin(client, withinMs, asked));
     return { rows: rows as Row[], count: rowCount ?? rows.length };
   } catch (error) {
@@ -65,6 +66,8 @@ async function executeOn<Row>(
     isLost = severityOf(error) !== 'ERROR';
     throw error;
   } finally {
+    // What the driver keeps of a statement mostly stays until the old generation is collected: a document is not kept too.
+    given.length = 0;
     client.release(isLost);
   }
 }

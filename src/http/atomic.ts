@@ -64,7 +64,7 @@ export function atomicWrites<Item extends ChangeRecords, Result>({
 
   const ask = async ({ gone }: AtomicCall, key: AtomicKey | null, item: Item): Promise<Outcome> => {
     for (;;) {
-      const found = await submit({ ...item, key }, gone);
+      const found = await submit({ ...item, key }, gone?.());
       if (found.outcome !== 'again') return found;
     }
   };

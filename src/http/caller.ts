@@ -31,7 +31,7 @@ export type Call = {
   /** Of an atomic operation: what its statement keeps the answer under; null without a key. */
   readonly atomicKey?: AtomicKey | null;
   /** Ends what waits for a caller that is gone. */
-  readonly gone: AbortSignal;
+  gone(): AbortSignal;
   /** For writes: recognises a repeat of this very request, and carries business time. */
   readonly cause: Cause;
   /** Mints an id; a re-driven request mints the same ones in the same order. */

@@ -255,8 +255,10 @@ async function callOf(
     runId,
     idempotencyKey: headerOf(request, 'idempotency-key'),
     atomicKey,
-    get gone() {
-      gone ??= goneOf(response); // Few calls wait: the others need no listener.
+    // Few calls wait: the others need no listener. A getter would give each call a shape of its own, which keeps the
+    // call in memory until the old generation is collected.
+    gone: () => {
+      gone ??= goneOf(response);
       return gone;
     },
     cause: {

@@ -115,7 +115,7 @@ async function exchange(
   const signature = options.signature === undefined ? undefined : await signatureOf(url, options);
   const headers = { 'user-agent': ours, ...options.headers, ...signature };
   const received = await send(url, dispatcher, { ...options, headers }, deadline);
-  if (!('broken' in received)) return answerOf(received);
+  if (!('broken' in received)) return new Answer(received);
   const { broken, status } = received;
   const error = outboundErrorFrom(broken, { host: url.host, timeoutMs: options.timeoutMs, status });
   if (!options.isRepeatable || !error.isStaleConnection) throw error;
@@ -181,19 +181,35 @@ const ours = 'Bursar/0.5';
 const empty = new Uint8Array();
 const utf8 = new TextDecoder();
 
-/** Most callers read only a part, and many answers come in a second. */
-const answerOf = ({ status, headers, bytes, truncated }: Received): OutboundAnswer => ({
-  status,
-  get headers() {
-    return flat(headers);
-  },
-  linesOf: (name) => [headers[name] ?? []].flat(),
-  get text() {
-    return utf8.decode(bytes);
-  },
-  bytes,
-  truncated,
-});
+/**
+ * Most callers read only a part, and many answers come in a second. A class, because an object with getters of its own
+ * has a shape of its own, which keeps it in memory until the old generation is collected.
+ */
+class Answer implements OutboundAnswer {
+  readonly status: number;
+  readonly bytes: Uint8Array;
+  readonly truncated: boolean;
+  readonly #headers: Headers;
+
+  constructor({ status, headers, bytes, truncated }: Received) {
+    this.status = status;
+    this.bytes = bytes;
+    this.truncated = truncated;
+    this.#headers = headers;
+  }
+
+  get headers(): Record<string, string> {
+    return flat(this.#headers);
+  }
+
+  get text(): string {
+    return utf8.decode(this.bytes);
+  }
+
+  linesOf(name: string): string[] {
+    return [this.#headers[name] ?? []].flat();
+  }
+}
 
 async function signatureOf(
   url: URL,

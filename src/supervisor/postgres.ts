@@ -81,7 +81,7 @@ function settings({ port, durable = true }: PostgresOptions): string[] {
     log_error_verbosity: 'terse',
     log_min_error_statement: 'panic',
     ...(durable
-      ? { shared_buffers: `${sharedBuffersMib(memoryBytes())}MB` }
+      ? { shared_buffers: `${sharedBuffersMib(memoryBytes())}MB`, max_wal_size: '4GB' }
       : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', wal_level: 'minimal', max_wal_senders: 0 }),
   };
   return Object.entries(values).flatMap(([name, value]) => ['-c', `${name}=${value}`]);

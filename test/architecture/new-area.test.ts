@@ -15,7 +15,7 @@ import { idPrefixOf, namesOf } from '../../src/dev/area-names.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const copied = ['src', 'activities', 'workflows', 'test', 'bench', 'docs', 'sdk/src', 'package.json', 'tsconfig.json'];
-const alsoCopied = ['biome.json', 'openapi.json', 'events.json', 'README.md', '.gitignore'];
+const alsoCopied = ['biome.json', 'object-getters.grit', 'openapi.json', 'events.json', 'README.md', '.gitignore'];
 
 let copy: string;
 beforeAll(async () => {

@@ -61,7 +61,7 @@ const callOf = (caller: Caller): Call => ({
   cause: { causeId: uuidv7(), requestId: 'req', actor: { kind: 'system' }, at },
   newId,
   now: async () => at,
-  gone: new AbortController().signal,
+  gone: () => new AbortController().signal,
   admitAgain: async () => undefined,
   readFile: async () => new Uint8Array(),
   declaredBytes: 0,

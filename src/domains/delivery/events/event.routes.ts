@@ -9,9 +9,9 @@ export function eventHandlers(deps: FeedDeps): Handlers<typeof eventsArea> {
   const readOn = eventFeed(deps);
   return {
     listEvents: async ({ query: { after = 0, limit, waitMs = 0 }, own: { ownerId, agentId } }, call) => {
-      const { gone, admitAgain } = call;
+      const { admitAgain } = call;
       const asked = { ownerId, agentId, callerId: callerIdOf(call.caller), after, limit, waitMs };
-      const { events, ...feed } = await readOn({ ...asked, gone, admitAgain });
+      const { events, ...feed } = await readOn({ ...asked, gone: call.gone(), admitAgain });
       return { data: events.map(feedEventWire), ...feed };
     },
   };
