@@ -168,7 +168,7 @@ test('a caller that is gone while it waits moves nothing, and the others are not
       to: two,
       amountCents: 1,
       key: `gone-${n}`,
-      ...(n === 3 && { gone: controller.signal }),
+      ...(n === 3 && { gone: () => controller.signal }),
     }),
   );
   controller.abort();
