@@ -32,6 +32,7 @@ const endpoint = inFile('domains/delivery/webhooks/endpoint.rules.ts');
 
 const authorization = inFile('domains/payments/network/authorization.rules.ts');
 const increment = inFile('domains/payments/network/increment.rules.ts');
+const remedy = inFile('domains/payments/network/remedy.rules.ts');
 const bankTransfer = inFile('domains/treasury/sepa/bank-transfer.rules.ts');
 const delivery = inFile('domains/delivery/webhooks/delivery.rules.ts');
 
@@ -249,9 +250,9 @@ export const accepted: readonly Accepted[] = [
   ),
   authorization(
     'The rule with another name has no figures, as a rule that is not found.',
-    "export const ruleNames: Readonly<Record<string, string>> = { intent_required: 'require_intent' };",
-    'export const ruleNames: Readonly<Record<string, string>> = {};',
-    'export const ruleNames: Readonly<Record<string, string>> = { intent_required: "" };',
+    "const ruleNames: Readonly<Record<string, string>> = { intent_required: 'require_intent' };",
+    'const ruleNames: Readonly<Record<string, string>> = {};',
+    'const ruleNames: Readonly<Record<string, string>> = { intent_required: "" };',
   ),
   authorization(
     'A field that is absent and one that is undefined are read alike.',
@@ -287,6 +288,51 @@ export const accepted: readonly Accepted[] = [
     'The spent amount of a limit is a number where it is there.',
     "return typeof limit === 'number' && typeof spentCents === 'number' ? limit - spentCents : undefined;",
     "return typeof limit === 'number' && true ? limit - spentCents : undefined;",
+  ),
+  remedy(
+    'Only a rule of a policy or of a card proposes a change of it, so there is one and the condition only narrows the type.',
+    'return policy === null',
+    'return false',
+  ),
+  remedy(
+    'Only a rule of a policy or of a card proposes a change of it, so there is one and the condition only narrows the type.',
+    'return card === undefined ? facts : { ...facts, spending: { ...facts.spending, card: { ...card, ...change(card) } } };',
+    'return false ? facts : { ...facts, spending: { ...facts.spending, card: { ...card, ...change(card) } } };',
+  ),
+  remedy(
+    'Only controls refuse by a list of theirs, so there are some and the condition only narrows the type.',
+    'controls === null',
+    'false',
+  ),
+  remedy(
+    'Only a policy asks for an intent, so there is one and the condition only narrows the type.',
+    'maxChargeCentsFor({ id: neededId, expectedAmountCents: amountCents }, policy?.amountTolerancePercent) >=',
+    'maxChargeCentsFor({ id: neededId, expectedAmountCents: amountCents }, policy.amountTolerancePercent) >=',
+  ),
+  remedy(
+    'Only a policy expires, so there is one and the condition only narrows the type.',
+    'if (policy === null) return undefined;',
+    'if (false) return undefined;',
+  ),
+  remedy(
+    'A change of an entry that is not there helps no charge, so after all rounds nothing is proposed either.',
+    'return entry === undefined ? undefined : step(entry);',
+    'return false ? undefined : step(entry);',
+  ),
+  remedy(
+    'A merchant is blocked only by an entry, so the condition only narrows the type.',
+    "typeof entry === 'string' ? step(entry) : undefined;",
+    'true ? step(entry) : undefined;',
+  ),
+  remedy(
+    'The approval of a person helps against no risk that is too high, so after all rounds nothing is proposed either.',
+    "risk: (facts, figures, decision) => (figures.outcome === 'review' ? approval(facts, figures, decision) : undefined),",
+    'risk: (facts, figures, decision) => (true ? approval(facts, figures, decision) : undefined),',
+  ),
+  remedy(
+    'The name of an intent that is only imagined is shown nowhere.',
+    "const neededId = 'int_needed';",
+    'const neededId = "";',
   ),
   increment(
     'Where the whole is granted, or no part is taken, the second evaluation gives the same decision as the first.',

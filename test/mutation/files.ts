@@ -100,7 +100,7 @@ export const mutatedFiles: readonly MutatedFile[] = [
   policies('policy.rules', 'spending/policy.rules', 'spending/findings.rules'),
   policies('preset.rules', 'spending/preset.rules'),
   policies('lifting.rules', 'spending/lifting.rules'),
-  policies('merchant-spelling.rules', 'spending/merchant-match.rules'),
+  policies('merchant-spelling.rules', 'spending/merchant-spelling.rules'),
   policies('merchant-descriptor.rules', 'spending/merchant-descriptors.rules', 'spending/merchant-match.rules'),
   intents('allow-once.rules', 'spending/allow-once.rules'),
   network('allow-once.rules', 'payments/allow-once.words.rules'),
