@@ -101,7 +101,7 @@ export const mutatedFiles: readonly MutatedFile[] = [
   policies('preset.rules', 'spending/preset.rules'),
   policies('lifting.rules', 'spending/lifting.rules'),
   policies('merchant-spelling.rules', 'spending/merchant-spelling.rules'),
-  policies('merchant-descriptor.rules', 'spending/merchant-descriptors.rules', 'spending/merchant-match.rules'),
+  policies('merchant-descriptor.rules', 'spending/merchant-descriptors.rules'),
   intents('allow-once.rules', 'spending/allow-once.rules'),
   network('allow-once.rules', 'payments/allow-once.words.rules'),
   intents('matchable-intent.rules', 'spending/matchable-intent.rules'),

@@ -272,11 +272,6 @@ test.each<[what: string, facts: DecisionFacts, step: (string | number | boolean 
     ['intent.expectedAmountCents', 1_000, 999, 'an approved intent of 10.00 EUR for Sandbox Shop'],
   ],
   [
-    'a charge of nothing without an intent',
-    ruled({ requireIntent: true }, asking({ amountCents: 0 })),
-    ['intent.expectedAmountCents', 0, undefined, 'an approved intent of 0.00 EUR for Sandbox Shop'],
-  ],
-  [
     'a charge of cents without an intent, where a cent is enough because of the tolerance',
     ruled({ requireIntent: true, amountTolerancePercent: 10_000 }, asking({ amountCents: 50 })),
     ['intent.expectedAmountCents', 1, 0, 'an approved intent of 0.01 EUR for Sandbox Shop'],

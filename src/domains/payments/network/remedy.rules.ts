@@ -168,7 +168,7 @@ const intent: Remedying = ({ spending: { request, policy } }) => {
   return {
     field: 'intent.expectedAmountCents',
     value: least,
-    tooLittle: least > 0 ? least - 1 : undefined,
+    tooLittle: least - 1,
     inWords: `an approved intent of ${euros(least)}${merchant === null ? '' : ` for ${merchant}`}`,
     apply: (facts, value) => ({
       ...facts,
@@ -177,9 +177,9 @@ const intent: Remedying = ({ spending: { request, policy } }) => {
   };
 };
 
-/** `enough` is, and whatever is more than something that is. */
+/** `enough` is, and whatever is more than something that is; 0 is not, because a charge of nothing needs no intent. */
 function leastThat(covers: (value: number) => boolean, enough: number): number {
-  let [below, least] = [-1, enough];
+  let [below, least] = [0, enough];
   while (least - below > 1) {
     const middle = Math.floor((below + least) / 2);
     if (covers(middle)) least = middle;

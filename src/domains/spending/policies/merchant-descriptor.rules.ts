@@ -95,8 +95,8 @@ const fullLengths: ReadonlySet<number> = new Set([21, 22, 24, 25]);
 
 /** `SQ PIEROGI PALACE` after a leading asterisk. */
 function withoutService(text: string): string {
-  const [, first = '', rest = ''] = /^\s*(\S+)\s+(.*)$/su.exec(text) ?? [];
-  return paymentServices.has(joined(first)) ? rest : text;
+  const [first = '', ...rest] = text.trim().split(/\s+/u);
+  return paymentServices.has(joined(first)) ? rest.join(' ') : text;
 }
 
 /** With and without what banks write before a name, for there are merchants that are called so. */
@@ -153,10 +153,8 @@ function restsAfter({ words: wanted }: Name, words: readonly string[]): (readonl
   for (const [index, word] of words.entries()) {
     before += word;
     if (before === whole) rests.push(words.slice(index + 1));
-    if (before.length >= whole.length) break;
   }
-  const isSpelt = words.length >= wanted.length && wanted.every((word, at) => isSpelling(words[at] ?? '', word));
-  if (isSpelt) rests.push(words.slice(wanted.length));
+  if (wanted.every((word, at) => isSpelling(words[at] ?? '', word))) rests.push(words.slice(wanted.length));
   return rests;
 }
 
@@ -170,8 +168,7 @@ const isSpelling = (word: string, wanted: string): boolean =>
 function isAbbreviationOf(short: string, long: string): boolean {
   if (short.length < shortestPart || short.length > long.length - 2 || !/^\p{L}+$/u.test(short)) return false;
   const [letters, consonants] = [short.slice(1), withoutVowels(long.slice(1))];
-  const isEnough = letters.length >= Math.max(shortestPart - 1, consonants.length / 2);
-  return isEnough && withoutVowels(letters) === letters && short[0] === long[0] && isWithin(letters, consonants);
+  return letters.length >= consonants.length / 2 && short[0] === long[0] && isWithin(letters, consonants);
 }
 
 /** `NF*NETFLIX.COM`: a merchant's own abbreviation before its name. */
@@ -227,8 +224,7 @@ function isAddition(rest: readonly string[], name: Name, { isCut }: Reading): bo
     if (places.has(two)) at++;
     else if (isKnownAddition(word) || (isCut && at === words.length - 1 && beginsPlace(word))) continue;
     else if (isTrade(word) || !isFree) return false;
-    else if (placeLeads.has(word) && at + 1 < words.length) continue;
-    else unknown++;
+    else if (!placeLeads.has(word)) unknown++;
   }
   return unknown <= 1;
 }
@@ -303,16 +299,12 @@ function withoutEnd(words: readonly string[]): readonly string[] {
 /** Umlauts as one letter and as two, as networks write both. */
 function spellingsOf(text: string): string[] {
   if (isAscii.test(text)) return [normalised(text)];
-  const whole = text.normalize('NFC');
-  const plain = normalised(plainLatin(whole));
-  const spelled = normalised(plainLatin(whole.replace(/[äöüåøÄÖÜÅØ]/gu, (letter) => twoLetters[letter] ?? letter)));
-  return plain === spelled ? [plain] : [plain, spelled];
+  const whole = text.normalize('NFC').toLowerCase();
+  const spelled = whole.replace(/[äöüåø]/gu, (letter) => twoLetters[letter] ?? letter);
+  return [...new Set([whole, spelled].map((spelling) => normalised(plainLatin(spelling))))];
 }
 const isAscii = /^[\x20-\x7e]*$/;
-const twoLetters: Readonly<Record<string, string>> = {
-  ...{ ä: 'ae', ö: 'oe', ü: 'ue', å: 'aa', ø: 'oe' },
-  ...{ Ä: 'AE', Ö: 'OE', Ü: 'UE', Å: 'AA', Ø: 'OE' },
-};
+const twoLetters: Readonly<Record<string, string>> = { ä: 'ae', ö: 'oe', ü: 'ue', å: 'aa', ø: 'oe' };
 
 /** The connecting words `&`, `and` and `und` are written or left out at will; dotted legal forms are one word. */
 const wordsOf = (text: string): string[] =>
@@ -325,13 +317,10 @@ const wordsOf = (text: string): string[] =>
     .filter((word) => word !== '' && !connecting.has(word));
 const connecting: ReadonlySet<string> = new Set(['and', 'und', 'et']);
 
-const withoutArticle = (words: readonly string[]): readonly string[] =>
-  words[0] === 'the' && words.length > 1 ? words.slice(1) : words;
+const withoutArticle = (words: readonly string[]): readonly string[] => (words[0] === 'the' ? words.slice(1) : words);
 
-function core(words: readonly string[]): readonly string[] {
-  const end = words.findLastIndex((word) => !legalForms.has(word)) + 1;
-  return withoutArticle(end === 0 ? words : words.slice(0, end));
-}
+const core = (words: readonly string[]): readonly string[] =>
+  withoutArticle(words.slice(0, words.findLastIndex((word) => !legalForms.has(word)) + 1));
 
 const joined = (text: string): string => wordsOf(normalised(text)).join('');
 const labelled = (text: string): string => {
