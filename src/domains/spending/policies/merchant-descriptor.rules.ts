@@ -78,15 +78,24 @@ type Reading = Variant & {
 const readingsOf = remember(remembered, (descriptor): readonly Reading[] => {
   const text = descriptor.trim();
   const isCut = fullLengths.has(text.length);
-  const [, before = '', after = ''] = /^([^*]*)\*+(.*)$/su.exec(text) ?? [];
   const read = (part: string, cut = isCut): Reading[] => variantsOf(part).map((words) => ({ ...words, isCut: cut }));
-  if (!text.includes('*')) return read(text);
+  const parts = partsOf(text);
+  if (parts === undefined) return read(text);
+  const [before, after] = parts;
   const service = joined(before);
   if (service === '') return read(withoutService(after));
   if (paymentServices.has(leadOf(before))) return read(after);
   const ofMerchant = areInitialsOf(service, joined(labelled(after))) ? read(after) : [];
   return [...read(before, false), ...read(text.replaceAll('*', ' ')), ...ofMerchant];
 });
+
+/** What stands before the asterisk and after it; undefined where there is none. */
+function partsOf(text: string): readonly [before: string, after: string] | undefined {
+  const at = text.indexOf('*');
+  return at < 0 ? undefined : [text.slice(0, at), text.slice(at).replace(/\*+/, '')];
+}
+
+const piecesOf = (text: string): string[] => text.trim().split(/\s+/u);
 
 const leadOf = (before: string): string => withoutLeading(wordsOf(normalised(before))).join('');
 
@@ -95,13 +104,13 @@ const fullLengths: ReadonlySet<number> = new Set([21, 22, 24, 25]);
 
 /** `SQ PIEROGI PALACE` after a leading asterisk. */
 function withoutService(text: string): string {
-  const [first = '', ...rest] = text.trim().split(/\s+/u);
+  const [first = '', ...rest] = piecesOf(text);
   return paymentServices.has(joined(first)) ? rest.join(' ') : text;
 }
 
 /** With and without what banks write before a name, for there are merchants that are called so. */
 function variantsOf(text: string): Variant[] {
-  const pieces = text.trim().split(/\s+/u);
+  const pieces = piecesOf(text);
   const bare = withoutLeading(pieces);
   return (bare.length === pieces.length ? [pieces] : [pieces, bare]).flatMap(([first = '', ...others]) => {
     const host = hostIn(first);
@@ -129,7 +138,7 @@ function withoutLeading(words: readonly string[]): readonly string[] {
 /** `example` of `www.example.co.uk`. None below that: a customer who rents a name there chooses it freely. */
 function labelOf(host: string): string | undefined {
   const labels = host.split('.');
-  const isTwofold = labels.length > 2 && (labels.at(-1)?.length ?? 0) === 2 && secondLevels.has(labels.at(-2) ?? '');
+  const isTwofold = labels.length > 2 && labels.at(-1)?.length === 2 && secondLevels.has(labels.at(-2) ?? '');
   const own = labels.slice(0, isTwofold ? -2 : -1);
   return own.length === 1 ? own[0] : undefined;
 }
@@ -259,15 +268,13 @@ const isEqual = ({ all }: Name, { words, host }: Reading): boolean =>
  * alike with both.
  */
 export const steadyNameOf = remember(remembered, (descriptor): string | undefined => {
-  const text = descriptor.trim();
-  const [, before = '', after = ''] = /^([^*]*)\*+(.*)$/su.exec(text) ?? [];
-  const isOfService = text.includes('*') && (joined(before) === '' || paymentServices.has(leadOf(before)));
-  const own = isOfService ? withoutService(after) : text.includes('*') ? before : text;
+  const parts = partsOf(descriptor);
+  const [before, after] = parts ?? [descriptor, ''];
+  const isOfService = parts !== undefined && (joined(before) === '' || paymentServices.has(leadOf(before)));
+  const own = isOfService ? withoutService(after) : before;
   // Behind a name that may be an unknown payment service, a word may be another merchant.
-  const order = isOfService
-    ? []
-    : wordsOf(normalised(text.includes('*') ? after : '')).filter((word) => !/\d/.test(word));
-  const pieces = [...withoutLeading(own.replace(branch, ' ').trim().split(/\s+/u))];
+  const order = isOfService ? [] : wordsOf(normalised(after)).filter((word) => !/\d/.test(word));
+  const pieces = [...withoutLeading(piecesOf(own.replace(branch, ' ')))];
   const host = hostIn(pieces[0] ?? '');
   if (host !== undefined) pieces[0] = host.replaceAll('.', '');
   const [spelled = ''] = spellingsOf(pieces.join(' '));
@@ -281,7 +288,7 @@ const branch = /(?:#\s*|\b(?:branch|fil|filiale|nr|no|station|store)\b\.?\s*#?\s
 /** Without places and numbers at the end; a short number, like that of a `Studio 54`, is of the name. */
 function withoutEnd(words: readonly string[]): readonly string[] {
   const end = words.findIndex((word) => endingWords.has(word));
-  const isEnd = end > 0 && isEnding(words.slice(end), words.slice(0, end));
+  const isEnd = end > 0 && isEnding(words, words.slice(0, end));
   const left = isEnd ? words.slice(0, end) : [...words];
   while (left.length > 1) {
     const [last = '', previous = ''] = [left.at(-1), left.at(-2)];
@@ -313,7 +320,7 @@ const wordsOf = (text: string): string[] =>
       const word = letters.replaceAll(' ', '');
       return legalForms.has(word) ? `${space}${word}` : found;
     })
-    .split(/[\s_]+/u)
+    .split(/[\s_]/u)
     .filter((word) => word !== '' && !connecting.has(word));
 const connecting: ReadonlySet<string> = new Set(['and', 'und', 'et']);
 
@@ -324,6 +331,6 @@ const core = (words: readonly string[]): readonly string[] =>
 
 const joined = (text: string): string => wordsOf(normalised(text)).join('');
 const labelled = (text: string): string => {
-  const host = domainIn(text.trim());
+  const host = domainIn(text);
   return host === undefined ? text : (labelOf(host) ?? host);
 };
