@@ -32,6 +32,10 @@ const endpoint = inFile('domains/delivery/webhooks/endpoint.rules.ts');
 
 const authorization = inFile('domains/payments/network/authorization.rules.ts');
 const increment = inFile('domains/payments/network/increment.rules.ts');
+const descriptor = inFile('domains/spending/policies/merchant-descriptor.rules.ts');
+const policy = inFile('domains/spending/policies/policy.rules.ts');
+const recurrence = inFile('domains/spending/intents/windows/recurrence.rules.ts');
+const remedy = inFile('domains/payments/network/remedy.rules.ts');
 const bankTransfer = inFile('domains/treasury/sepa/bank-transfer.rules.ts');
 const delivery = inFile('domains/delivery/webhooks/delivery.rules.ts');
 
@@ -61,6 +65,8 @@ const signingKey = inFile('domains/identity/well-known/signing-key.rules.ts');
 const push = inFile('domains/delivery/push-subscriptions/push.rules.ts');
 
 const oneMisfit = 'Only intents with exactly one misfit are compared here.';
+const nobodys = 'The name that was added is that of no merchant.';
+const noPlace = 'The text that was added is no place, as no text is none.';
 const wholeIsReversed = 'At or above what was approved nothing is left to hold, whichever way it is computed.';
 
 export const accepted: readonly Accepted[] = [
@@ -145,6 +151,108 @@ export const accepted: readonly Accepted[] = [
     'From the end of the first row the distance is that of nearly the whole word, more than is forgiven.',
     'let previous = Array.from({ length: b.length + 1 }, (_, column) => column);',
     'let previous = Array.from({ length: b.length - 1 }, (_, column) => column);',
+  ),
+  descriptor(
+    'A text has a first piece, so the default is never taken.',
+    "const [first = '', ...rest] = piecesOf(text);",
+    'const [first = "Stryker was here!", ...rest] = piecesOf(text);',
+  ),
+  descriptor(
+    'A reading that stands twice finds what it finds once; the comparison is the faster way.',
+    "return (bare.length === pieces.length ? [pieces] : [pieces, bare]).flatMap(([first = '', ...others]) => {",
+    "return (false ? [pieces] : [pieces, bare]).flatMap(([first = '', ...others]) => {",
+  ),
+  descriptor(
+    nobodys,
+    "return (bare.length === pieces.length ? [pieces] : [pieces, bare]).flatMap(([first = '', ...others]) => {",
+    'return (bare.length === pieces.length ? [pieces] : [pieces, bare]).flatMap(([first = "Stryker was here!", ...others]) => {',
+  ),
+  descriptor(
+    nobodys,
+    'if (label === undefined) return [{ words: [], rest, host }];',
+    'if (label === undefined) return [{ words: ["Stryker was here"], rest, host }];',
+  ),
+  descriptor(
+    nobodys,
+    "if (wanted.every((word, at) => isSpelling(words[at] ?? '', word))) rests.push(words.slice(wanted.length));",
+    'if (wanted.every((word, at) => isSpelling(words[at] ?? "Stryker was here!", word))) rests.push(words.slice(wanted.length));',
+  ),
+  descriptor(
+    'What is absent has no point, as a host has one, so the first condition only narrows the type.',
+    String.raw`return host !== undefined && /\.(xn--[a-z\d-]+|\p{L}{2,})$/u.test(host) ? host : undefined;`,
+    String.raw`return true && /\.(xn--[a-z\d-]+|\p{L}{2,})$/u.test(host) ? host : undefined;`,
+  ),
+  descriptor(
+    'There are more than two labels, so neither default is ever taken.',
+    "const isTwofold = labels.length > 2 && labels.at(-1)?.length === 2 && secondLevels.has(labels.at(-2) ?? '');",
+    "const isTwofold = labels.length > 2 && labels.at(-1).length === 2 && secondLevels.has(labels.at(-2) ?? '');",
+    `const isTwofold = labels.length > 2 && labels.at(-1)?.length === 2 && secondLevels.has(labels.at(-2) ?? "Stryker was here!");`,
+  ),
+  descriptor(
+    noPlace,
+    "const isFree = name.telling >= 2 && name.words.some(isDistinctive) && regionCodes.has(words.at(-1) ?? '');",
+    'const isFree = name.telling >= 2 && name.words.some(isDistinctive) && regionCodes.has(words.at(-1) ?? "Stryker was here!");',
+  ),
+  descriptor(
+    'The place is always one of the words, so the default is never taken.',
+    "const word = words[at] ?? '';",
+    'const word = words[at] ?? "Stryker was here!";',
+  ),
+  descriptor(
+    'A place of one word is known without the next word.',
+    "const two = word + (words[at + 1] ?? '');",
+    'const two = word + (words[at + 1] ?? "Stryker was here!");',
+  ),
+  descriptor(
+    'A place of one word is known without the next word.',
+    "places.has(word + (words[at + 1] ?? '')) ||",
+    'places.has(word + (words[at + 1] ?? "Stryker was here!")) ||',
+  ),
+  descriptor(
+    'A place of one word is known without the one before.',
+    "places.has((words[at - 1] ?? '') + word),",
+    'places.has((words[at - 1] ?? "Stryker was here!") + word),',
+  ),
+  descriptor(
+    'The text that was added is no host, as no text is none.',
+    "const host = hostIn(pieces[0] ?? '');",
+    'const host = hostIn(pieces[0] ?? "Stryker was here!");',
+  ),
+  descriptor(
+    'A text has a spelling, so the default is never taken.',
+    "const [spelled = ''] = spellingsOf(pieces.join(' '));",
+    `const [spelled = "Stryker was here!"] = spellingsOf(pieces.join(' '));`,
+  ),
+  descriptor(
+    'At least two words are left, so neither default is ever taken.',
+    "const [last = '', previous = ''] = [left.at(-1), left.at(-2)];",
+    `const [last = "Stryker was here!", previous = ''] = [left.at(-1), left.at(-2)];`,
+    `const [last = '', previous = "Stryker was here!"] = [left.at(-1), left.at(-2)];`,
+  ),
+  descriptor(
+    noPlace,
+    "const isRegion = regionCodes.has(last) && (places.has(previous) || places.has((left.at(-3) ?? '') + previous));",
+    'const isRegion = regionCodes.has(last) && (places.has(previous) || places.has((left.at(-3) ?? "Stryker was here!") + previous));',
+  ),
+  descriptor(
+    'A text without such letters has one spelling either way; the comparison is the faster way.',
+    'if (isAscii.test(text)) return [normalised(text)];',
+    'if (false) return [normalised(text)];',
+  ),
+  descriptor(
+    'A text without such letters has one spelling either way; the comparison is the faster way.',
+    String.raw`const isAscii = /^[\x20-\x7e]*$/;`,
+    String.raw`const isAscii = /^[\x20-\x7e]$/;`,
+  ),
+  policy(
+    'Without a policy the holder is refused, so the condition only narrows the type.',
+    'else if (facts.policy !== null) yield* policyFindings(facts, facts.policy);',
+    'else if (true) yield* policyFindings(facts, facts.policy);',
+  ),
+  recurrence(
+    'Both are the same instant.',
+    'return { number, dueAt: instantOf(dueDay(schedule, number)), fromAt, toAt: toAt < endsAt ? toAt : endsAt };',
+    'return { number, dueAt: instantOf(dueDay(schedule, number)), fromAt, toAt: toAt <= endsAt ? toAt : endsAt };',
   ),
   checkout(
     'The place is always one of the list, so the default is never taken.',
@@ -249,9 +357,9 @@ export const accepted: readonly Accepted[] = [
   ),
   authorization(
     'The rule with another name has no figures, as a rule that is not found.',
-    "export const ruleNames: Readonly<Record<string, string>> = { intent_required: 'require_intent' };",
-    'export const ruleNames: Readonly<Record<string, string>> = {};',
-    'export const ruleNames: Readonly<Record<string, string>> = { intent_required: "" };',
+    "const ruleNames: Readonly<Record<string, string>> = { intent_required: 'require_intent' };",
+    'const ruleNames: Readonly<Record<string, string>> = {};',
+    'const ruleNames: Readonly<Record<string, string>> = { intent_required: "" };',
   ),
   authorization(
     'A field that is absent and one that is undefined are read alike.',
@@ -287,6 +395,51 @@ export const accepted: readonly Accepted[] = [
     'The spent amount of a limit is a number where it is there.',
     "return typeof limit === 'number' && typeof spentCents === 'number' ? limit - spentCents : undefined;",
     "return typeof limit === 'number' && true ? limit - spentCents : undefined;",
+  ),
+  remedy(
+    'Only a rule of a policy or of a card proposes a change of it, so there is one and the condition only narrows the type.',
+    'return policy === null',
+    'return false',
+  ),
+  remedy(
+    'Only a rule of a policy or of a card proposes a change of it, so there is one and the condition only narrows the type.',
+    'return card === undefined ? facts : { ...facts, spending: { ...facts.spending, card: { ...card, ...change(card) } } };',
+    'return false ? facts : { ...facts, spending: { ...facts.spending, card: { ...card, ...change(card) } } };',
+  ),
+  remedy(
+    'Only controls refuse by a list of theirs, so there are some and the condition only narrows the type.',
+    'controls === null',
+    'false',
+  ),
+  remedy(
+    'Only a policy asks for an intent, so there is one and the condition only narrows the type.',
+    'maxChargeCentsFor({ id: neededId, expectedAmountCents: amountCents }, policy?.amountTolerancePercent) >=',
+    'maxChargeCentsFor({ id: neededId, expectedAmountCents: amountCents }, policy.amountTolerancePercent) >=',
+  ),
+  remedy(
+    'Only a policy expires, so there is one and the condition only narrows the type.',
+    'if (policy === null) return undefined;',
+    'if (false) return undefined;',
+  ),
+  remedy(
+    'A change of an entry that is not there helps no charge, so after all rounds nothing is proposed either.',
+    'return entry === undefined ? undefined : step(entry);',
+    'return false ? undefined : step(entry);',
+  ),
+  remedy(
+    'A merchant is blocked only by an entry, so the condition only narrows the type.',
+    "typeof entry === 'string' ? step(entry) : undefined;",
+    'true ? step(entry) : undefined;',
+  ),
+  remedy(
+    'The approval of a person helps against no risk that is too high, so after all rounds nothing is proposed either.',
+    "risk: (facts, figures, decision) => (figures.outcome === 'review' ? approval(facts, figures, decision) : undefined),",
+    'risk: (facts, figures, decision) => (true ? approval(facts, figures, decision) : undefined),',
+  ),
+  remedy(
+    'The name of an intent that is only imagined is shown nowhere.',
+    "const neededId = 'int_needed';",
+    'const neededId = "";',
   ),
   increment(
     'Where the whole is granted, or no part is taken, the second evaluation gives the same decision as the first.',

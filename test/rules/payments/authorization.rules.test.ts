@@ -383,6 +383,14 @@ test('an unattested intent is named where no attested one fits', () => {
   expect(decision).toMatchObject({ outcome: 'declined', rule: 'attestation', candidate: { id: 'int_aaaaaaaa' } });
 });
 
+test('an agent that has lost its policy is told so, whether one of its intents fits or not', () => {
+  for (const expectedAmountCents of [1_000, 900]) {
+    const facts = factsOf({ candidates: [candidate({ expectedAmountCents })] });
+    const decision = decideAuthorization({ ...facts, spending: { ...facts.spending, policy: null } });
+    expect(decision).toMatchObject({ outcome: 'declined', rule: 'no_policy' });
+  }
+});
+
 test('a payee that the token was minted for is not asked of any other intent', () => {
   const token = { intentId: 'int_bbbbbbbb', isUsed: false, ceilingCents: 1_000, isPayeeBound: true };
   const elsewhere = candidate({ expectedMerchant: 'Elsewhere' });
@@ -435,6 +443,12 @@ describe('a part for want of money', () => {
     expect(decision.reason).toBe('4.00 approved: available 4.00, asked 10.00');
   });
 
+  test('of as much as was collected holds nothing, because it is collected already', () => {
+    const before = { ...noPriorMessages, collectedCents: toCents(400) };
+    const decision = decideAuthorization(factsOf({ before, partialSupported: true, availableCents: 400 }));
+    expect(decision).toMatchObject({ outcome: 'partial', approvedCents: 400, holdCents: 0 });
+  });
+
   test('adds what was collected and booked before', () => {
     const before = { ...noPriorMessages, collectedCents: toCents(300), isBooked: true };
     const decision = decideAuthorization(factsOf({ before, partialSupported: true, availableCents: 400 }));
@@ -471,6 +485,24 @@ describe('what the owner has allowed once', () => {
     const facts = factsOf({ candidates: [permission()] });
     const frozen = { ...facts, spending: { ...facts.spending, agent: { status: 'frozen' as const } } };
     expect(decideAuthorization(frozen)).toMatchObject({ rule: 'agent_status', candidate: undefined });
+  });
+
+  test('lets neither more nor another merchant through, whoever else asks', () => {
+    for (const over of [
+      { expectedAmountCents: 999 },
+      { allows: { ...allows, merchant: { ...allows.merchant, id: 'other' } } },
+    ]) {
+      const decision = decideAuthorization(factsOf({ candidates: [permission(over)] }, { maxTransactionCents: 999 }));
+      expect(decision).toMatchObject({ outcome: 'declined', rule: 'max_transaction', candidate: undefined });
+    }
+  });
+
+  test('is named where the money is missing, which no owner can lift', () => {
+    const facts = factsOf({ candidates: [permission()], availableCents: 400 }, { maxTransactionCents: 999 });
+    expect(decideAuthorization(facts)).toMatchObject({
+      ...{ outcome: 'declined', rule: 'insufficient_funds', reason: 'available 4.00, asked 10.00' },
+      candidate: { id: 'int_aaaaaaaa' },
+    });
   });
 
   test('of several it is the smallest that is enough', () => {

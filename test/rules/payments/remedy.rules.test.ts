@@ -136,6 +136,14 @@ test.each<[what: string, facts: DecisionFacts, step: (string | number | boolean 
     ['policy.lockToFirstMerchant', false, undefined, 'do not lock the policy to its first merchant'],
   ],
   [
+    'a merchant that is not named, where only the first one may be paid',
+    ruled(
+      { lockToFirstMerchant: true },
+      { ...counting({ firstMerchant: { name: 'Other' } }), ...asking({ merchant: {} }) },
+    ),
+    ['policy.lockToFirstMerchant', false, undefined, 'do not lock the policy to its first merchant'],
+  ],
+  [
     'a blocked category',
     ruled({ blockedMccs: ['5734'] }),
     ['policy.blockedMccs', '5734', undefined, 'take 5734 off the blocked merchant categories'],
@@ -199,6 +207,11 @@ test.each<[what: string, facts: DecisionFacts, step: (string | number | boolean 
     ['policy.activeHoursEnd', 13, undefined, 'let the active hours end at 13:00 UTC'],
   ],
   [
+    'an evening hour that is nearer to the beginning, where the active hours go over midnight',
+    ruled({ activeHoursStart: 22, activeHoursEnd: 17 }, { at: new Date('2026-05-04T20:30:00.000Z') }),
+    ['policy.activeHoursStart', 20, undefined, 'let the active hours begin at 20:00 UTC'],
+  ],
+  [
     'the last hour of a day',
     ruled({ activeHoursStart: 8, activeHoursEnd: 23 }, { at: new Date('2026-05-04T23:30:00.000Z') }),
     ['policy.activeHoursEnd', 0, undefined, 'let the active hours end at 0:00 UTC'],
@@ -259,6 +272,11 @@ test.each<[what: string, facts: DecisionFacts, step: (string | number | boolean 
     ['intent.expectedAmountCents', 1_000, 999, 'an approved intent of 10.00 EUR for Sandbox Shop'],
   ],
   [
+    'a charge of cents without an intent, where a cent is enough because of the tolerance',
+    ruled({ requireIntent: true, amountTolerancePercent: 10_000 }, asking({ amountCents: 50 })),
+    ['intent.expectedAmountCents', 1, 0, 'an approved intent of 0.01 EUR for Sandbox Shop'],
+  ],
+  [
     'a charge without an intent and a merchant',
     ruled({ requireIntent: true }, asking({ merchant: undefined })),
     ['intent.expectedAmountCents', 1_200, 1_199, 'an approved intent of 12.00 EUR'],
@@ -305,6 +323,30 @@ test.each<[what: string, facts: DecisionFacts]>([
 ])('for %s nothing is proposed', (_what, facts) => {
   expect(shown(facts)).toBeNull();
   expect(explained(facts, decideAuthorization(facts)).remedy).toBeNull();
+});
+
+test.each<[list: string, facts: DecisionFacts, other: string]>([
+  ['policy.merchantBlocklist', ruled({ merchantBlocklist: ['Sandbox Shop', 'Casino'] }), 'Casino'],
+  ['policy.merchantAllowlist', ruled({ merchantAllowlist: ['Other'] }), 'Casino'],
+  ['policy.blockedMccs', ruled({ blockedMccs: ['5734', '7995'] }), '7995'],
+  ['policy.allowedMccs', ruled({ allowedMccs: ['5942'] }), '7995'],
+  ['policy.allowedCountries', ruled({ allowedCountries: ['FR'] }), 'US'],
+  ['card.controls.blockedMerchants', controlled({ blockedMerchants: ['Sandbox Shop', 'Casino'] }), 'Casino'],
+  ['card.controls.allowedMerchants', controlled({ allowedMerchants: ['Other'] }), 'Casino'],
+  ['card.controls.blockedMccs', controlled({ blockedMccs: ['5734', '7995'] }), '7995'],
+  ['card.controls.allowedCountries', controlled({ allowedCountries: ['FR'] }), 'US'],
+])('of the list %s the entry that is named is changed, and that of another is of no help', (list, facts, other) => {
+  const steps = remedySteps(facts) ?? [];
+  expect(steps.map(({ field }) => field)).toEqual([list]);
+  expect([outcomeAfter(facts, steps, []), outcomeAfter(facts, steps, [other])]).toEqual(['approved', 'declined']);
+});
+
+test('fifty-nine changes are proposed; a charge that needs one more gets none', () => {
+  const words = Array.from({ length: 60 }, (_, index) => `word${index}x`);
+  const facts = (count: number): DecisionFacts =>
+    ruled({ merchantBlocklist: words.slice(0, count) }, asking({ merchant: { name: words.join(' ') } }));
+  expect(shown(facts(59))).toHaveLength(59);
+  expect(shown(facts(60))).toBeNull();
 });
 
 test('a charge that needs several changes gets all of them, the intent before what it has to have', () => {

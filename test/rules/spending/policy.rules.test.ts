@@ -107,6 +107,20 @@ describe('whatever the facts are', () => {
     );
   });
 
+  test('what is allowed has no reason in the short form, and what a person is asked about is allowed', () => {
+    const allowed = evaluateSpending(harmless);
+    expect(allowed).toMatchObject({ outcome: 'allow', rule: 'within_rules', reason: '12.00 is within all rules' });
+    expect(policyCheckOf(allowed)).toEqual({ allowed: true, requiresApproval: false, reason: null });
+    expect(policyCheckOf(evaluateSpending(with_({ autoApproveLimitCents: 0 })))).toEqual({
+      ...{ allowed: true, requiresApproval: true },
+      reason: 'this agent may spend nothing without asking: a person has to approve 12.00 EUR',
+    });
+    expect(policyCheckOf(evaluateSpending({ ...harmless, policy: null }))).toEqual({
+      ...{ allowed: false, requiresApproval: false },
+      reason: 'the agent has no policy, so nothing may be spent',
+    });
+  });
+
   test('rules are evaluated in their published order', () => {
     const order = [
       ...['agent_status', 'card_status', 'no_policy', 'policy_expiry', 'merchant_blocklist', 'merchant_allowlist'],

@@ -99,6 +99,53 @@ describe('due days', () => {
   });
 });
 
+describe('a week between two due days', () => {
+  const weekly = (windowStartDaysBefore: number, windowEndDaysAfter: number) => ({
+    recurring: { ...defaults, cadence: 'weekly' as const, windowStartDaysBefore, windowEndDaysAfter },
+    anchorAt: new Date('2026-11-02T10:00:00Z'),
+    endsAt: new Date('2027-01-01'),
+  });
+  test.each<[before: number, after: number, last: string, first: string]>([
+    [1, 2, '11-04', '11-08'],
+    [3, 3, '11-05', '11-06'],
+    [3, 4, '11-05', '11-06'],
+    [4, 3, '11-05', '11-06'],
+    [4, 2, '11-04', '11-05'],
+    [2, 4, '11-06', '11-07'],
+    [2, 6, '11-06', '11-07'],
+    [6, 6, '11-05', '11-06'],
+    [0, 6, '11-08', '11-09'],
+    [6, 0, '11-02', '11-03'],
+  ])(
+    'with %i days before and %i after, the last day of one is %s, and the first of the next %s',
+    (before, after, last, first) => {
+      const [one, next] = allOf(weekly(before, after));
+      const shown = [later(one?.toAt ?? new Date(0), -1), next?.fromAt].map((at) => at?.toISOString().slice(5, 10));
+      expect(shown).toEqual([last, first]);
+    },
+  );
+});
+
+test('a window that would begin at the end is none, and one that ends there is whole', () => {
+  const until = (endsAt: string) =>
+    allOf({ recurring: defaults, anchorAt: new Date('2026-11-20T09:30:00Z'), endsAt: new Date(endsAt) });
+  expect(until('2026-12-17T00:00:00.000Z')).toHaveLength(1);
+  expect(until('2026-12-17T00:00:00.001Z')).toHaveLength(2);
+  expect(until('2026-12-23T00:00:00.000Z').at(-1)?.toAt).toEqual(new Date('2026-12-23'));
+});
+
+test('a schedule that ends as it begins has no window and no last instant', () => {
+  const anchorAt = new Date('2026-11-20T09:30:00Z');
+  for (const cadence of cadences) {
+    const of = { recurring: { ...defaults, cadence }, anchorAt, endsAt: anchorAt };
+    expect([lastInstantOf(of), windowNotOver(of, anchorAt), windowAt(of, anchorAt)]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  }
+});
+
 test('the reason why it cannot be charged contains the figures', () => {
   const of = { recurring: defaults, anchorAt: new Date('2026-11-20T09:30:00Z'), endsAt: new Date('2027-01-01') };
   const why = (at: string, taken: TakenWindow[] = []) =>
@@ -111,6 +158,7 @@ test('the reason why it cannot be charged contains the figures', () => {
   expect(why('2026-11-22', [{ number: 1, status: 'matched', transactionId: 'tx_1' }])).toBe(
     'intent int_1 is charged once from 2026-11-20T09:30:00.000Z until 2026-11-23T00:00:00.000Z, and transaction tx_1 was that charge',
   );
+  expect(why('2026-12-18', [{ number: 1, status: 'missed', transactionId: null }])).toBeUndefined();
   expect(why('2026-12-01')).toBe(
     'intent int_1 may be charged next from 2026-12-17T00:00:00.000Z until 2026-12-23T00:00:00.000Z, asked at 2026-12-01T00:00:00.000Z',
   );

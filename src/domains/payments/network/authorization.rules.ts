@@ -221,7 +221,7 @@ export const decidingFigures = ({ rule, trace }: Pick<Decision, 'rule' | 'trace'
   trace.findLast((entry) => entry.rule === rule || entry.rule === ruleNames[rule])?.figures ?? {};
 
 /** The decision gives a refusal another name than the rule has. */
-export const ruleNames: Readonly<Record<string, string>> = { intent_required: 'require_intent' };
+const ruleNames: Readonly<Record<string, string>> = { intent_required: 'require_intent' };
 
 export const allowedOnceRule = 'allowed_once';
 

@@ -18,8 +18,8 @@ import {
   type Decision,
   type DecisionFacts,
   decideAuthorization,
+  decidingFigures,
   type Remedy,
-  ruleNames,
 } from './authorization.rules.ts';
 
 export type RemedyStep = Remedy & {
@@ -55,13 +55,8 @@ export function explained(facts: DecisionFacts, decision: Decision): Decision {
   };
 }
 
-function stepAfter(decision: Decision, facts: DecisionFacts): RemedyStep | undefined {
-  const { rule, trace } = decision;
-  const figures = trace.find(
-    (entry) => entry.outcome !== 'pass' && (entry.rule === rule || ruleNames[rule] === entry.rule),
-  );
-  return remedies[rule]?.(facts, figures?.figures ?? {}, decision);
-}
+const stepAfter = (decision: Decision, facts: DecisionFacts): RemedyStep | undefined =>
+  remedies[decision.rule]?.(facts, decidingFigures(decision), decision);
 
 type Remedying = (facts: DecisionFacts, figures: Figures, decision: Decision) => RemedyStep | undefined;
 
@@ -164,8 +159,7 @@ const whenNamed =
 const neededId = 'int_needed';
 
 /** An intent of the least amount that lets the charge through; its merchant is the one that asks. */
-const intent: Remedying = ({ spending: { request, policy } }, _figures, { candidate }) => {
-  if (candidate !== undefined) return undefined;
+const intent: Remedying = ({ spending: { request, policy } }) => {
   const covers = (amountCents: number) =>
     maxChargeCentsFor({ id: neededId, expectedAmountCents: amountCents }, policy?.amountTolerancePercent) >=
     request.amountCents;
@@ -174,7 +168,7 @@ const intent: Remedying = ({ spending: { request, policy } }, _figures, { candid
   return {
     field: 'intent.expectedAmountCents',
     value: least,
-    tooLittle: least > 0 ? least - 1 : undefined,
+    tooLittle: least - 1,
     inWords: `an approved intent of ${euros(least)}${merchant === null ? '' : ` for ${merchant}`}`,
     apply: (facts, value) => ({
       ...facts,
@@ -183,9 +177,9 @@ const intent: Remedying = ({ spending: { request, policy } }, _figures, { candid
   };
 };
 
-/** `enough` is, and whatever is more than something that is. */
+/** `enough` is, and whatever is more than something that is; 0 is not, because a charge of nothing needs no intent. */
 function leastThat(covers: (value: number) => boolean, enough: number): number {
-  let [below, least] = [-1, enough];
+  let [below, least] = [0, enough];
   while (least - below > 1) {
     const middle = Math.floor((below + least) / 2);
     if (covers(middle)) least = middle;
@@ -247,13 +241,13 @@ const activeHours: Remedying = (_facts, figures) => {
   };
 };
 
-const cooldown: Remedying = ({ spending: { at, counters } }, { cooldownMinutes }) => {
+const cooldown: Remedying = ({ spending: { at, counters } }) => {
   const passedMs = at.getTime() - (counters.lastPaymentAt ?? at).getTime();
   const value = Math.max(0, Math.floor(passedMs / minute));
   return {
     field: 'policy.cooldownMinutes',
     value,
-    tooLittle: value + 1 <= Number(cooldownMinutes) ? value + 1 : undefined,
+    tooLittle: value + 1,
     inWords: `lower the least time between two payments to ${value} min`,
     apply: (facts, given) => withPolicy(facts, () => ({ cooldownMinutes: Number(given) })),
   };
@@ -313,7 +307,7 @@ const remedies: Readonly<Record<string, Remedying>> = {
   merchant_allowlist: whenNamed(entryFor, (entry) =>
     toPolicy('merchantAllowlist', entry, `allow the merchant ${entry}`),
   ),
-  first_merchant: (facts) => (entryFor(facts) === undefined ? undefined : unlock),
+  first_merchant: () => unlock,
   mcc_blocklist: whenNamed(mccOf, (mcc) =>
     fromPolicy('blockedMccs', mcc, `take ${mcc} off the blocked merchant categories`),
   ),

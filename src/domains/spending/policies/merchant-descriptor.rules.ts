@@ -78,15 +78,24 @@ type Reading = Variant & {
 const readingsOf = remember(remembered, (descriptor): readonly Reading[] => {
   const text = descriptor.trim();
   const isCut = fullLengths.has(text.length);
-  const [, before = '', after = ''] = /^([^*]*)\*+(.*)$/su.exec(text) ?? [];
   const read = (part: string, cut = isCut): Reading[] => variantsOf(part).map((words) => ({ ...words, isCut: cut }));
-  if (!text.includes('*')) return read(text);
+  const parts = partsOf(text);
+  if (parts === undefined) return read(text);
+  const [before, after] = parts;
   const service = joined(before);
   if (service === '') return read(withoutService(after));
   if (paymentServices.has(leadOf(before))) return read(after);
   const ofMerchant = areInitialsOf(service, joined(labelled(after))) ? read(after) : [];
   return [...read(before, false), ...read(text.replaceAll('*', ' ')), ...ofMerchant];
 });
+
+/** What stands before the asterisk and after it; undefined where there is none. */
+function partsOf(text: string): readonly [before: string, after: string] | undefined {
+  const at = text.indexOf('*');
+  return at < 0 ? undefined : [text.slice(0, at), text.slice(at).replace(/\*+/, '')];
+}
+
+const piecesOf = (text: string): string[] => text.trim().split(/\s+/u);
 
 const leadOf = (before: string): string => withoutLeading(wordsOf(normalised(before))).join('');
 
@@ -95,13 +104,13 @@ const fullLengths: ReadonlySet<number> = new Set([21, 22, 24, 25]);
 
 /** `SQ PIEROGI PALACE` after a leading asterisk. */
 function withoutService(text: string): string {
-  const [, first = '', rest = ''] = /^\s*(\S+)\s+(.*)$/su.exec(text) ?? [];
-  return paymentServices.has(joined(first)) ? rest : text;
+  const [first = '', ...rest] = piecesOf(text);
+  return paymentServices.has(joined(first)) ? rest.join(' ') : text;
 }
 
 /** With and without what banks write before a name, for there are merchants that are called so. */
 function variantsOf(text: string): Variant[] {
-  const pieces = text.trim().split(/\s+/u);
+  const pieces = piecesOf(text);
   const bare = withoutLeading(pieces);
   return (bare.length === pieces.length ? [pieces] : [pieces, bare]).flatMap(([first = '', ...others]) => {
     const host = hostIn(first);
@@ -129,7 +138,7 @@ function withoutLeading(words: readonly string[]): readonly string[] {
 /** `example` of `www.example.co.uk`. None below that: a customer who rents a name there chooses it freely. */
 function labelOf(host: string): string | undefined {
   const labels = host.split('.');
-  const isTwofold = labels.length > 2 && (labels.at(-1)?.length ?? 0) === 2 && secondLevels.has(labels.at(-2) ?? '');
+  const isTwofold = labels.length > 2 && labels.at(-1)?.length === 2 && secondLevels.has(labels.at(-2) ?? '');
   const own = labels.slice(0, isTwofold ? -2 : -1);
   return own.length === 1 ? own[0] : undefined;
 }
@@ -153,10 +162,8 @@ function restsAfter({ words: wanted }: Name, words: readonly string[]): (readonl
   for (const [index, word] of words.entries()) {
     before += word;
     if (before === whole) rests.push(words.slice(index + 1));
-    if (before.length >= whole.length) break;
   }
-  const isSpelt = words.length >= wanted.length && wanted.every((word, at) => isSpelling(words[at] ?? '', word));
-  if (isSpelt) rests.push(words.slice(wanted.length));
+  if (wanted.every((word, at) => isSpelling(words[at] ?? '', word))) rests.push(words.slice(wanted.length));
   return rests;
 }
 
@@ -170,8 +177,7 @@ const isSpelling = (word: string, wanted: string): boolean =>
 function isAbbreviationOf(short: string, long: string): boolean {
   if (short.length < shortestPart || short.length > long.length - 2 || !/^\p{L}+$/u.test(short)) return false;
   const [letters, consonants] = [short.slice(1), withoutVowels(long.slice(1))];
-  const isEnough = letters.length >= Math.max(shortestPart - 1, consonants.length / 2);
-  return isEnough && withoutVowels(letters) === letters && short[0] === long[0] && isWithin(letters, consonants);
+  return letters.length >= consonants.length / 2 && short[0] === long[0] && isWithin(letters, consonants);
 }
 
 /** `NF*NETFLIX.COM`: a merchant's own abbreviation before its name. */
@@ -227,8 +233,7 @@ function isAddition(rest: readonly string[], name: Name, { isCut }: Reading): bo
     if (places.has(two)) at++;
     else if (isKnownAddition(word) || (isCut && at === words.length - 1 && beginsPlace(word))) continue;
     else if (isTrade(word) || !isFree) return false;
-    else if (placeLeads.has(word) && at + 1 < words.length) continue;
-    else unknown++;
+    else if (!placeLeads.has(word)) unknown++;
   }
   return unknown <= 1;
 }
@@ -263,15 +268,13 @@ const isEqual = ({ all }: Name, { words, host }: Reading): boolean =>
  * alike with both.
  */
 export const steadyNameOf = remember(remembered, (descriptor): string | undefined => {
-  const text = descriptor.trim();
-  const [, before = '', after = ''] = /^([^*]*)\*+(.*)$/su.exec(text) ?? [];
-  const isOfService = text.includes('*') && (joined(before) === '' || paymentServices.has(leadOf(before)));
-  const own = isOfService ? withoutService(after) : text.includes('*') ? before : text;
+  const parts = partsOf(descriptor);
+  const [before, after] = parts ?? [descriptor, ''];
+  const isOfService = parts !== undefined && (joined(before) === '' || paymentServices.has(leadOf(before)));
+  const own = isOfService ? withoutService(after) : before;
   // Behind a name that may be an unknown payment service, a word may be another merchant.
-  const order = isOfService
-    ? []
-    : wordsOf(normalised(text.includes('*') ? after : '')).filter((word) => !/\d/.test(word));
-  const pieces = [...withoutLeading(own.replace(branch, ' ').trim().split(/\s+/u))];
+  const order = isOfService ? [] : wordsOf(normalised(after)).filter((word) => !/\d/.test(word));
+  const pieces = [...withoutLeading(piecesOf(own.replace(branch, ' ')))];
   const host = hostIn(pieces[0] ?? '');
   if (host !== undefined) pieces[0] = host.replaceAll('.', '');
   const [spelled = ''] = spellingsOf(pieces.join(' '));
@@ -285,7 +288,7 @@ const branch = /(?:#\s*|\b(?:branch|fil|filiale|nr|no|station|store)\b\.?\s*#?\s
 /** Without places and numbers at the end; a short number, like that of a `Studio 54`, is of the name. */
 function withoutEnd(words: readonly string[]): readonly string[] {
   const end = words.findIndex((word) => endingWords.has(word));
-  const isEnd = end > 0 && isEnding(words.slice(end), words.slice(0, end));
+  const isEnd = end > 0 && isEnding(words, words.slice(0, end));
   const left = isEnd ? words.slice(0, end) : [...words];
   while (left.length > 1) {
     const [last = '', previous = ''] = [left.at(-1), left.at(-2)];
@@ -303,16 +306,12 @@ function withoutEnd(words: readonly string[]): readonly string[] {
 /** Umlauts as one letter and as two, as networks write both. */
 function spellingsOf(text: string): string[] {
   if (isAscii.test(text)) return [normalised(text)];
-  const whole = text.normalize('NFC');
-  const plain = normalised(plainLatin(whole));
-  const spelled = normalised(plainLatin(whole.replace(/[äöüåøÄÖÜÅØ]/gu, (letter) => twoLetters[letter] ?? letter)));
-  return plain === spelled ? [plain] : [plain, spelled];
+  const whole = text.normalize('NFC').toLowerCase();
+  const spelled = whole.replace(/[äöüåø]/gu, (letter) => twoLetters[letter] ?? letter);
+  return [...new Set([whole, spelled].map((spelling) => normalised(plainLatin(spelling))))];
 }
 const isAscii = /^[\x20-\x7e]*$/;
-const twoLetters: Readonly<Record<string, string>> = {
-  ...{ ä: 'ae', ö: 'oe', ü: 'ue', å: 'aa', ø: 'oe' },
-  ...{ Ä: 'AE', Ö: 'OE', Ü: 'UE', Å: 'AA', Ø: 'OE' },
-};
+const twoLetters: Readonly<Record<string, string>> = { ä: 'ae', ö: 'oe', ü: 'ue', å: 'aa', ø: 'oe' };
 
 /** The connecting words `&`, `and` and `und` are written or left out at will; dotted legal forms are one word. */
 const wordsOf = (text: string): string[] =>
@@ -321,20 +320,17 @@ const wordsOf = (text: string): string[] =>
       const word = letters.replaceAll(' ', '');
       return legalForms.has(word) ? `${space}${word}` : found;
     })
-    .split(/[\s_]+/u)
+    .split(/[\s_]/u)
     .filter((word) => word !== '' && !connecting.has(word));
 const connecting: ReadonlySet<string> = new Set(['and', 'und', 'et']);
 
-const withoutArticle = (words: readonly string[]): readonly string[] =>
-  words[0] === 'the' && words.length > 1 ? words.slice(1) : words;
+const withoutArticle = (words: readonly string[]): readonly string[] => (words[0] === 'the' ? words.slice(1) : words);
 
-function core(words: readonly string[]): readonly string[] {
-  const end = words.findLastIndex((word) => !legalForms.has(word)) + 1;
-  return withoutArticle(end === 0 ? words : words.slice(0, end));
-}
+const core = (words: readonly string[]): readonly string[] =>
+  withoutArticle(words.slice(0, words.findLastIndex((word) => !legalForms.has(word)) + 1));
 
 const joined = (text: string): string => wordsOf(normalised(text)).join('');
 const labelled = (text: string): string => {
-  const host = domainIn(text.trim());
+  const host = domainIn(text);
   return host === undefined ? text : (labelOf(host) ?? host);
 };

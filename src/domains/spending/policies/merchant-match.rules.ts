@@ -104,11 +104,11 @@ const forgiven = (length: number): number => (length >= 10 ? 2 : length >= 6 ? 1
 function editDistance(a: string, b: string): number {
   if (Math.abs(a.length - b.length) > 2) return Number.POSITIVE_INFINITY;
   let previous = Array.from({ length: b.length + 1 }, (_, column) => column);
-  for (let i = 1; i <= a.length; i++) {
-    const current = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const swap = (previous[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      current.push(Math.min(swap, (previous[j] ?? 0) + 1, (current[j - 1] ?? 0) + 1));
+  for (const [row, letter] of a.split('').entries()) {
+    const current = [row + 1];
+    for (const [column, other] of b.split('').entries()) {
+      const swap = (previous[column] ?? 0) + (letter === other ? 0 : 1);
+      current.push(Math.min(swap, (previous[column + 1] ?? 0) + 1, (current[column] ?? 0) + 1));
     }
     previous = current;
   }

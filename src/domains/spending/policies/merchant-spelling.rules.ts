@@ -7,12 +7,13 @@ export const remembered = 2_000;
 /** `Café  Müller-GmbH` and `cafe muller gmbh` read alike; letters of any script are kept. */
 export const normalised = remember(remembered, (text): string =>
   text
+    .replaceAll('´', '') // Of which the next line would make a space and an accent.
     .normalize('NFKD')
     .replace(/[\p{M}\p{Default_Ignorable_Code_Point}]/gu, '')
     .toLowerCase()
     .replaceAll('ß', 'ss')
     .replaceAll('&', ' and ')
-    .replace(/['’`´]/g, '')
+    .replace(/['’`]/g, '')
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim(),
 );

@@ -70,7 +70,7 @@ export function evaluateSpending(facts: SpendingFacts): SpendingDecision {
 function* findings(facts: SpendingFacts): Generator<Finding> {
   const holder = holderChecks(facts);
   if (holder !== undefined) yield holder;
-  if (holder === undefined && facts.policy !== null) yield* policyFindings(facts, facts.policy);
+  else if (facts.policy !== null) yield* policyFindings(facts, facts.policy);
 }
 
 /** The short form that intents and `simulate` show. */

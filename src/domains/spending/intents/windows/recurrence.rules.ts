@@ -50,25 +50,24 @@ export function lastInstantOf(schedule: Schedule): Date | undefined {
 
 /** None where it would begin after the end. */
 export function windowNumbered(schedule: Schedule, number: number): Window | undefined {
-  const { anchorAt, endsAt, recurring } = schedule;
-  const due = dueDay(schedule, number);
-  const first = number === 1 ? due : lastDay(schedule, number - 1) + 1;
-  const fromDay = Math.max(first, due - recurring.windowStartDaysBefore);
-  const fromAt = number === 1 ? anchorAt : instantOf(fromDay);
+  const { anchorAt, endsAt } = schedule;
+  const fromAt = number === 1 ? anchorAt : instantOf(firstDay(schedule, number));
   if (fromAt >= endsAt) return undefined;
   const toAt = instantOf(lastDay(schedule, number) + 1);
-  return { number, dueAt: instantOf(due), fromAt, toAt: toAt < endsAt ? toAt : endsAt };
+  return { number, dueAt: instantOf(dueDay(schedule, number)), fromAt, toAt: toAt < endsAt ? toAt : endsAt };
 }
+
+/** Of a window that has one before it. */
+const firstDay = (schedule: Schedule, number: number): number =>
+  Math.max(lastDay(schedule, number - 1) + 1, dueDay(schedule, number) - schedule.recurring.windowStartDaysBefore);
 
 /** The last day that belongs to a window: a day that the next one wants as well goes to the nearer due day. */
 function lastDay(schedule: Schedule, number: number): number {
   const { windowStartDaysBefore, windowEndDaysAfter } = schedule.recurring;
   const [due, nextDue] = [dueDay(schedule, number), dueDay(schedule, number + 1)];
-  const wanted = due + windowEndDaysAfter;
-  const nextWantsFrom = nextDue - windowStartDaysBefore;
-  if (wanted < nextWantsFrom) return wanted;
+  const beforeNext = nextDue - windowStartDaysBefore - 1;
   const halfway = Math.floor((due + nextDue) / 2); // As far from both: the earlier one's, because charges come late.
-  return Math.min(wanted, Math.max(halfway, nextWantsFrom - 1));
+  return Math.min(due + windowEndDaysAfter, Math.max(halfway, beforeNext));
 }
 
 /** Days since 1970. Months are counted from the anchor, so that the 31st comes back after a shorter month. */
