@@ -24,7 +24,7 @@ type Wanted = {
   readonly amountCents: number;
   readonly key?: string;
   readonly hash?: string;
-  readonly gone?: AbortSignal;
+  readonly gone?: () => AbortSignal;
 };
 
 /** As the edge calls it. */

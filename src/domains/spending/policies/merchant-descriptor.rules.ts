@@ -102,10 +102,10 @@ const leadOf = (before: string): string => withoutLeading(wordsOf(normalised(bef
 /** Networks leave 22 or 25 characters for a name; a space at the end is lost. */
 const fullLengths: ReadonlySet<number> = new Set([21, 22, 24, 25]);
 
-/** `SQ PIEROGI PALACE` after a leading asterisk. */
+/** `SQ PIEROGI PALACE` after a leading asterisk. A service that nothing follows is the merchant itself. */
 function withoutService(text: string): string {
   const [first = '', ...rest] = piecesOf(text);
-  return paymentServices.has(joined(first)) ? rest.join(' ') : text;
+  return rest.length > 0 && paymentServices.has(joined(first)) ? rest.join(' ') : text;
 }
 
 /** With and without what banks write before a name, for there are merchants that are called so. */

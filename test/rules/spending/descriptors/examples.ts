@@ -276,6 +276,8 @@ export const promises: Readonly<Record<string, Promised>> = {
 
 /** What stays of a descriptor: the host, the name, and the order where it may be another merchant's name. */
 export const steadyNames: readonly (readonly [descriptor: string, steady: string | undefined])[] = [
+  ['PP*SHOPIFY', '|shopify|'],
+  ['* TOAST', '|toast|'],
   [' SUNRISE BAKERY ', '|sunrise bakery|'],
   ['THE SUNRISE BAKERY GMBH', '|sunrise bakery|'],
   ['CAFÉ MÜLLER WIEN', '|cafe muller|'],
