@@ -97,6 +97,7 @@ describe('blocking', () => {
     ['kasin', 'kasim'],
     ['casino', 'casio'],
     ['casino', 'xxcasino'],
+    ['xxcasino', 'casino'],
     ['casino', 'cosina'],
     ['sandboxin', 'sindbixin'],
     ['sandboxing', 'sandboxxn'],
