@@ -189,6 +189,8 @@ class Answer implements OutboundAnswer {
   readonly status: number;
   readonly bytes: Uint8Array;
   readonly truncated: boolean;
+  /** A function of its own, because a caller may take it off the answer. */
+  readonly linesOf = (name: string): string[] => [this.#headers[name] ?? []].flat();
   readonly #headers: Headers;
 
   constructor({ status, headers, bytes, truncated }: Received) {
@@ -204,10 +206,6 @@ class Answer implements OutboundAnswer {
 
   get text(): string {
     return utf8.decode(this.bytes);
-  }
-
-  linesOf(name: string): string[] {
-    return [this.#headers[name] ?? []].flat();
   }
 }
 
