@@ -136,11 +136,15 @@ test(`${failingAgain} that fail again are retried by one run, each with a separa
   const { historyLength, historySize } = await handle.describe();
   say({ failedAgain: failingAgain, ms, historyLength, historySize });
   expect(historyLength).toBeLessThan(600);
-  const [ended, endedMs] = await timed(() => updateRun<EndpointChange>(handle, 'give-up', ['all']));
-  say({ givenUp: ended, endedMs });
-  // Less where the machine was so slow that the step committed and its answer was lost: its repetition finds fewer.
-  expect(ended.deliveries).toBeLessThanOrEqual(failingAgain);
-  expect(await count(webhookId, `status = 'dead' and lost_reason = 'given up by an operator'`)).toBe(failingAgain);
+  // A signal: the run ends with it, and a busy server can lose the answer of an update that ends a run.
+  const [, endedMs] = await timed(async () => {
+    await handle.signal('give-up', 'all');
+    await eventually(
+      () => count(webhookId, `status = 'dead' and lost_reason = 'given up by an operator'`),
+      (dead) => dead === failingAgain,
+    );
+  });
+  say({ givenUp: failingAgain, endedMs });
   await eventually(
     async () => (await handle.describe()).status.name,
     (name) => name === 'COMPLETED',

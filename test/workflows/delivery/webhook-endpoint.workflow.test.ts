@@ -127,7 +127,7 @@ describe('retries', () => {
       async () => (await webhooks.listWebhookDeliveries({ params: { id: webhookId } })).data,
       (all) => all.length === 2 && all.every(({ status: of, attempt }) => of === 'pending' && attempt === 1),
     );
-    await updateRun(await handleOf(webhookId), 'give-up', ['all']);
+    await (await handleOf(webhookId)).signal('give-up', 'all');
     await eventually(
       () => stageOf(webhookId),
       (stage) => stage === 'dead_letters',
