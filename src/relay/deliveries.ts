@@ -4,6 +4,7 @@
  * deliveries.
  * @module
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, isDatabaseAway } from '../db/database.ts';
 import {
   type Claimed,
@@ -50,6 +51,9 @@ const firstLookAgainMs = 50;
 const sweepMs = 5 * second;
 const mostRecordedAtOnce = 500;
 const longestPassMs = 2 * second;
+/** A round costs two commits, however little it records and claims: while little is under way, more comes together first. */
+const restMs = 20;
+const little = 100;
 
 export function startDeliveryRelay(options: DeliveryRelayOptions): Loop {
   const { database, clock, send, log, pollMs = retryPollMs, mostUnderWay = 1_000 } = options;
@@ -79,6 +83,8 @@ export function startDeliveryRelay(options: DeliveryRelayOptions): Loop {
         loop.wake(); // Goes on at once, but the loop has been seen alive.
         break;
       }
+      const isBusy = hasMore || underWay.size >= little || claimed.length + recorded >= little;
+      if (!isBusy && !stopping) await sleep(restMs);
     }
     scheduleLook(claimedAny);
   };
