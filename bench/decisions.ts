@@ -2,15 +2,19 @@
  * How fast signed authorizations of the card network are decided over HTTP for 1,000 agents, with policy, match, hold,
  * journal, event and audit; beside Express that keeps the message in one insert. Then for agents that pay only with an
  * intent, each with 20 open ones, of which one fits the charge; by two API processes; when more come than can be decided;
- * and over 1,000,000 stored payments. `BENCH_ONLY` names one of these cases.
+ * over 1,000,000 stored payments; and by a whole installation, whose worker seals each decision and delivers its event to
+ * a subscriber. `BENCH_ONLY` names one of these cases.
  * @module
  */
 import { createHmac, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { cpuClock, cpuPer } from './support/cpu.ts';
 import { evaluate, inMs, perSecond, table, whole } from './support/figures.ts';
+import { startInstallation } from './support/installation.ts';
 import { type Call, type Load, type Loaded, startLoad } from './support/load.ts';
 import { type BenchPostgres, benchFolder, startBenchPostgres } from './support/postgres.ts';
 import { type ApiProgram, type Program, startApi, startProgram } from './support/program.ts';
+import { startBenchReceiver } from './support/receiver.ts';
 import { type Ending, measuredSeconds, runBench, say } from './support/run.ts';
 import {
   cardRefOf,
@@ -22,6 +26,7 @@ import {
   seedOpenIntents,
   seedTransactions,
   settle,
+  vacuumAll,
 } from './support/seed.ts';
 
 const agents = 1_000;
@@ -38,10 +43,12 @@ const merchant = { id: 'sandbox-shop', name: fittingMerchant, mcc: '5734', count
 
 /** More than two cores decide. */
 const offered = { perSecond: 3_000, seconds: 10, connections: 4_000, advices: 1_000 };
+/** How long the bench waits for the deliveries that are left when the last decision is made. */
+const patienceMs = 120_000;
 const stored = Math.max(10_000, Number(process.env.BENCH_TRANSACTIONS) || 1_000_000);
 const mostGrowth = 1.3;
 
-const cases = ['plain', 'intents', 'processes', 'overload', 'stored'] as const;
+const cases = ['plain', 'intents', 'processes', 'overload', 'stored', 'subscriber'] as const;
 type Case = (typeof cases)[number];
 const only = process.env.BENCH_ONLY;
 if (only !== undefined && !cases.some((one) => one === only)) throw new Error(`BENCH_ONLY: ${cases.join(', ')}`);
@@ -119,11 +126,25 @@ type Bench = {
 };
 
 const half = measuredSeconds / 2;
+/**
+ * At a fixed rate of arrival: twice as long as Linux keeps written pages before it brings them to the disk, and as long as
+ * autovacuum rests, so that the figure contains both as often as they come.
+ */
+const steadySeconds = measuredSeconds * 2;
 /** Until the processes run compiled code. Then the tables that were empty get statistics, as after the first minute. */
 const warmUpSeconds = 10;
 const full = (seconds: number, key: string, of?: Agents): Call[] => authorizations(Math.ceil(4_000 * seconds), key, of);
 
 const env = { BURSAR_NETWORK_MESSAGES_PER_SECOND: '1000000' };
+
+const policy = {
+  max_transaction_cents: 10_000_000,
+  daily_limit_cents: 50_000_000,
+  monthly_limit_cents: 90_000_000,
+  merchant_blocklist: ['Casino'],
+  blocked_mccs: ['7995'],
+  allowed_countries: ['DE', 'FR', 'IE'],
+};
 
 /** Over tables with as many agents, after a warm-up; `payments` were made before. */
 async function start(atEnd: Ending, { count, payments }: { count: number; payments: number }): Promise<Bench> {
@@ -131,14 +152,7 @@ async function start(atEnd: Ending, { count, payments }: { count: number; paymen
   // No network but the simulated one is connected yet, and live does not listen to that.
   const api = await startApi('sandbox', { databaseUrl: postgres.url, dir: await benchFolder(atEnd), env }, atEnd);
   const ownerId = await seededOwner(postgres.sql);
-  await seedAgents(postgres.sql, ownerId, count, {
-    max_transaction_cents: 10_000_000,
-    daily_limit_cents: 50_000_000,
-    monthly_limit_cents: 90_000_000,
-    merchant_blocklist: ['Casino'],
-    blocked_mccs: ['7995'],
-    allowed_countries: ['DE', 'FR', 'IE'],
-  });
+  await seedAgents(postgres.sql, ownerId, count, policy);
   if (payments > 0) await seedTransactions(postgres.sql, ownerId, agents, payments);
   await settle(postgres.sql);
   const { load, program } = await startLoad(atEnd);
@@ -149,6 +163,14 @@ async function start(atEnd: Ending, { count, payments }: { count: number; paymen
   return { postgres, api, load, ownerId, atEnd, side };
 }
 
+/** What the first leaves to be written to the disk is written before the second begins. */
+async function mostAndSteady(load: Load, to: Side, key: string, rest: () => Promise<void>) {
+  const most = await measured(load, to, full(half, key), half);
+  await rest();
+  const calls = authorizations(arrivingPerSecond * steadySeconds, key);
+  return { most, steady: await measured(load, to, calls, steadySeconds, arrivingPerSecond) };
+}
+
 async function plain({ postgres, api, load, side, atEnd }: Bench): Promise<Found> {
   const floor = await startProgram('bench/floor/decisions.ts', { DATABASE_URL: postgres.url }, atEnd);
   const { api: _, ...common } = side(api).pids;
@@ -157,9 +179,7 @@ async function plain({ postgres, api, load, side, atEnd }: Bench): Promise<Found
   const bare = await measured(load, theirs, full(half, api.networkKey), half);
   const bareCalls = authorizations(arrivingPerSecond * half, api.networkKey);
   const bareSteady = await measured(load, theirs, bareCalls, half, arrivingPerSecond);
-  const most = await measured(load, side(api), full(half, api.networkKey), half);
-  const calls = authorizations(arrivingPerSecond * measuredSeconds, api.networkKey);
-  const steady = await measured(load, side(api), calls, measuredSeconds, arrivingPerSecond);
+  const { most, steady } = await mostAndSteady(load, side(api), api.networkKey, () => settle(postgres.sql));
   return {
     lines: [
       shown(`c=${connections}`, most),
@@ -323,6 +343,45 @@ async function overStored(atEnd: Ending): Promise<Found> {
   };
 }
 
+/** The receiver, the worker and Temporal share the two cores with the API. */
+async function withSubscriber(atEnd: Ending): Promise<Found> {
+  const receiver = await startBenchReceiver(1, atEnd);
+  const { url, headers, sql, ownerId, networkKey, pids } = await startInstallation(atEnd, {
+    ...{ mode: 'sandbox', allowedOrigins: receiver.origins, env },
+  });
+  await seedAgents(sql, ownerId, agents, policy);
+  await seedTransactions(sql, ownerId, agents, transactions);
+  const body = JSON.stringify({ url: `${receiver.origins[0]}/0`, events: ['transaction.created'] });
+  const answer = await fetch(`${url}/webhooks`, { method: 'POST', headers, body });
+  if (!answer.ok) throw new Error(`POST /webhooks: ${answer.status} ${await answer.text()}`);
+  await vacuumAll(sql);
+  const { load, program } = await startLoad(atEnd);
+  const to = { url, pids: { ...pids, receiver: receiver.pid, load: program.pid } };
+  const warm = await measured(load, to, full(warmUpSeconds, networkKey), warmUpSeconds);
+  await vacuumAll(sql);
+  const { most, steady } = await mostAndSteady(load, to, networkKey, () => vacuumAll(sql));
+  const approvals = warm.count + most.count + steady.count;
+  const waited = performance.now();
+  while (receiver.received() < approvals && performance.now() < waited + patienceMs) await sleep(50);
+  const received = receiver.received();
+  say(`the last delivery came ${whole(performance.now() - waited)} ms after the last decision`);
+  return {
+    lines: [
+      shown(`with a subscriber, c=${connections}`, most),
+      shown(`with a subscriber, ${arrivingPerSecond}/s arriving`, steady),
+    ],
+    targets: [
+      ...targets('decision with a subscriber', plainly, most.rate, steady.p99Ms),
+      {
+        what: 'decision with a subscriber: events received',
+        found: whole(received),
+        target: `≥ ${whole(approvals)}`,
+        isMet: received >= approvals,
+      },
+    ],
+  };
+}
+
 await runBench('decisions', async (atEnd) => {
   const found: Found[] = [];
   const together = (
@@ -339,6 +398,7 @@ await runBench('decisions', async (atEnd) => {
     for (const [, run] of together) found.push(await run(bench));
   }
   if (isWanted('stored')) found.push(await overStored(atEnd));
+  if (isWanted('subscriber')) found.push(await withSubscriber(atEnd));
   table(
     ['decisions', 'rate', 'p50', 'p99', 'CPU of each'],
     found.flatMap(({ lines }) => lines),

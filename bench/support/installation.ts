@@ -26,10 +26,17 @@ export type BenchInstallation = {
   readonly pids: Readonly<Record<string, number>>;
 };
 
-/** `allowedOrigins`: private ones that may be connected to. */
+type Options = {
+  readonly mode?: 'live' | 'sandbox';
+  /** Private ones that may be connected to. */
+  readonly allowedOrigins?: readonly string[];
+  /** Further settings. */
+  readonly env?: Readonly<Record<string, string>>;
+};
+
 export async function startInstallation(
   atEnd: Ending,
-  { mode = 'live', allowedOrigins = [] }: { mode?: 'live' | 'sandbox'; allowedOrigins?: readonly string[] } = {},
+  { mode = 'live', allowedOrigins = [], env = {} }: Options = {},
 ): Promise<BenchInstallation> {
   const dir = await benchFolder(atEnd);
   const { PATH = '', HOME = '' } = process.env;
@@ -44,6 +51,7 @@ export async function startInstallation(
       ...(mode === 'live'
         ? nobodyOutside
         : { BURSAR_RATE_LIMIT_PER_MINUTE: nobodyOutside.BURSAR_RATE_LIMIT_PER_MINUTE }),
+      ...env,
     },
   });
   atEnd(starting.stop);

@@ -179,12 +179,17 @@ export async function seedDecisions(sql: Sql, count: number): Promise<void> {
   );
 }
 
-/** As autovacuum would have left them: it never comes to a table in which nothing changes. */
+/** As autovacuum and a checkpoint would have left them. Only a superuser may order the checkpoint. */
 export async function settle(sql: Sql): Promise<void> {
+  await vacuumAll(sql);
+  await sql('checkpoint');
+}
+
+/** Autovacuum never comes to a table in which nothing changes. */
+export async function vacuumAll(sql: Sql): Promise<void> {
   const tables = await sql<{ name: string }>(
     `select oid::regclass::text as name from pg_class
      where relnamespace = 'public'::regnamespace and relkind = 'r' and pg_relation_size(oid) > 0`,
   );
   await sql(`vacuum (analyze) ${tables.map(({ name }) => name).join(', ')}`);
-  await sql('checkpoint');
 }
