@@ -53,14 +53,10 @@ describe('a charge that the rules allow', () => {
     const intentId = await anIntent(world, payer);
     const { body } = await network.authorize(payer);
     expect(body.decision).toBe('approved');
-    const intents = await world.sql(
-      'select id, matched_transaction_id, status from intents where agent_id = $1 order by id',
-      [payer.agentId],
-    );
-    expect(intents).toEqual([
-      { id: other, matched_transaction_id: null, status: 'approved' },
-      { id: intentId, matched_transaction_id: body.transactionId, status: 'approved' },
-    ]);
+    const stored = (id: string) =>
+      world.sql('select matched_transaction_id as matched, status from intents where id = $1', [id]);
+    expect(await stored(other)).toEqual([{ matched: null, status: 'approved' }]);
+    expect(await stored(intentId)).toEqual([{ matched: body.transactionId, status: 'approved' }]);
     const matched = (await eventsOf(world, payer.owner.ownerId)).find(({ name }) => name === 'intent.matched');
     expect(matched?.data).toMatchObject({
       id: intentId,

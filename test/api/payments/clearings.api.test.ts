@@ -83,14 +83,9 @@ describe('a clearing', () => {
     const { authorizationId, transactionId } = await authorized(payer);
     const merchant = { id: 'other', name: 'EXAMPLE CASINO', mcc: '7995', country: 'MT' };
     expect((await network.clear(payer, { authorizationId, merchant })).status).toBe(200);
-    const intents = await world.sql(
-      'select id, status, transaction_id from intents where agent_id = $1 order by created_at, id',
-      [payer.agentId],
-    );
-    expect(intents).toEqual([
-      { id: intentId, status: 'completed', transaction_id: transactionId },
-      { id: otherId, status: 'approved', transaction_id: null },
-    ]);
+    const stored = (id: string) => world.sql('select status, transaction_id from intents where id = $1', [id]);
+    expect(await stored(intentId)).toEqual([{ status: 'completed', transaction_id: transactionId }]);
+    expect(await stored(otherId)).toEqual([{ status: 'approved', transaction_id: null }]);
     const [paid] = await world.sql('select merchant, merchant_mcc from transactions where id = $1', [transactionId]);
     expect(paid).toEqual({ merchant: 'Sandbox Shop', merchant_mcc: '5734' });
   });
