@@ -195,6 +195,17 @@ test('the last instant of a charge is that of the last window, and no later one 
   );
 });
 
+test('the last window may begin in the year before its due day', () => {
+  const yearly: Recurring = { ...defaults, cadence: 'yearly', windowStartDaysBefore: 30 };
+  const of = {
+    recurring: yearly,
+    anchorAt: new Date('2026-01-05T09:00:00Z'),
+    endsAt: new Date('2027-12-20T12:00:00Z'),
+  };
+  expect(windowAt(of, new Date('2027-12-19'))?.number).toBe(3);
+  expect(lastInstantOf(of)).toEqual(new Date('2027-12-20T11:59:59.999Z'));
+});
+
 test('an instant lies in at most one window, and between two windows in none', () => {
   fc.assert(
     fc.property(schedule, fc.double({ min: -0.1, max: 1.1, noNaN: true }), (of, where) => {
