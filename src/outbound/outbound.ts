@@ -97,7 +97,8 @@ async function withinDeadline<T>(timeoutMs: number, work: (deadline: Deadline) =
     const reason = new DOMException('deadline passed', 'TimeoutError');
     deadline.passed = reason;
     deadline.atEnd?.(reason);
-    setImmediate(() => late.reject(reason)); // One turn later, so that an answer in progress fails first, with its status.
+    // One turn later, so that an answer in progress fails first, with its status. Also ends what was not sent yet.
+    setImmediate(() => late.reject(reason));
   }, timeoutMs);
   try {
     return await Promise.race([work(deadline), late.promise]);

@@ -64,8 +64,8 @@ export const outboundFaults: readonly Fault[] = [
       harm: 'an answer without end fills the memory',
     },
     {
-      from: 'setImmediate(() => late.reject(reason));',
-      to: '',
+      from: 'deadline.passed = reason;',
+      to: 'return;',
       harm: 'a name that never resolves keeps a step beyond its deadline',
     },
     {
