@@ -163,7 +163,7 @@ async function start(atEnd: Ending, { count, payments }: { count: number; paymen
   return { postgres, api, load, ownerId, atEnd, side };
 }
 
-/** What the first leaves to be written to the disk is written before the second begins. */
+/** `rest` comes between the two. */
 async function mostAndSteady(load: Load, to: Side, key: string, rest: () => Promise<void>) {
   const most = await measured(load, to, full(half, key), half);
   await rest();
@@ -343,7 +343,7 @@ async function overStored(atEnd: Ending): Promise<Found> {
   };
 }
 
-/** The receiver, the worker and Temporal share the two cores with the API. */
+/** The receiver, the worker and Temporal share the two cores with the API. The role of the service orders no checkpoint. */
 async function withSubscriber(atEnd: Ending): Promise<Found> {
   const receiver = await startBenchReceiver(1, atEnd);
   const { url, headers, sql, ownerId, networkKey, pids } = await startInstallation(atEnd, {

@@ -44,6 +44,8 @@ export type DeliveryRelayOptions = {
   readonly gapsMs?: readonly number[];
   /** Attempts under way in this process. */
   readonly mostUnderWay?: number;
+  /** Between two rounds while few attempts are under way. */
+  readonly restMs?: number;
 };
 
 const { drainMs } = stopTimes;
@@ -51,18 +53,22 @@ const firstLookAgainMs = 50;
 const sweepMs = 5 * second;
 const mostRecordedAtOnce = 500;
 const longestPassMs = 2 * second;
-/** A round costs two commits, however little it records and claims: while little is under way, more comes together first. */
-const restMs = 20;
-const little = 100;
+/**
+ * A round costs two commits, however little it records and claims: while fewer than this many are under way, more come
+ * together first. Not while an ordered delivery is, because the next one of its subject waits for its result.
+ */
+const fewUnderWay = 100;
+const pauseMs = 20;
 
 export function startDeliveryRelay(options: DeliveryRelayOptions): Loop {
-  const { database, clock, send, log, pollMs = retryPollMs, mostUnderWay = 1_000 } = options;
+  const { database, clock, send, log, pollMs = retryPollMs, mostUnderWay = 1_000, restMs = pauseMs } = options;
   const limits = {
     perReceiver: options.perReceiver ?? claimLimits.perReceiver,
     leaseMs: options.leaseMs ?? claimLimits.leaseMs,
   };
   const underWay = new Set<Promise<void>>();
   const results: Result[] = [];
+  let orderedUnderWay = 0;
   let stopping = false;
   let sweptAt = Number.NEGATIVE_INFINITY;
   let nextSubject = firstSubject;
@@ -83,8 +89,8 @@ export function startDeliveryRelay(options: DeliveryRelayOptions): Loop {
         loop.wake(); // Goes on at once, but the loop has been seen alive.
         break;
       }
-      const isBusy = hasMore || underWay.size >= little || claimed.length + recorded >= little;
-      if (!isBusy && !stopping) await sleep(restMs);
+      const isFull = Math.max(underWay.size, claimed.length + recorded) >= fewUnderWay;
+      if (!isFull && !hasMore && orderedUnderWay === 0 && !stopping) await sleep(restMs);
     }
     scheduleLook(claimedAny);
   };
@@ -96,6 +102,7 @@ export function startDeliveryRelay(options: DeliveryRelayOptions): Loop {
   };
 
   const carry = (claimed: Claimed): void => {
+    if (claimed.isOrdered) orderedUnderWay += 1;
     const sending = send(claimed)
       .then((result) => {
         results.push(result);
@@ -104,6 +111,7 @@ export function startDeliveryRelay(options: DeliveryRelayOptions): Loop {
       .catch((error: unknown) => log.error({ err: error, deliveryId: claimed.id }, 'delivery not attempted'))
       .finally(() => {
         underWay.delete(sending);
+        if (claimed.isOrdered) orderedUnderWay -= 1;
         loop.wake();
       });
     underWay.add(sending);

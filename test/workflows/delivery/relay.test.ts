@@ -165,6 +165,20 @@ describe('one relay', () => {
     );
   });
 
+  test('an ordered delivery is not kept waiting by the rest between small rounds', async () => {
+    const { ownerId, webhooks } = await bursar.subscriber();
+    const url = bursar.receiver.urlOf('chain');
+    await webhooks.createWebhook({ body: { url, events: ['policy.created'], ordered: true } });
+    for (let n = 0; n < 40; n++) await bursar.emit(ownerId); // Of one subject: with rests they would take 100 s.
+    await bursar.relay({ restMs: 5_000 });
+    await eventually(
+      async () => bodies('chain'),
+      (all) => all.length === 40,
+    );
+    const sequences = bodies('chain').map((body) => (JSON.parse(body) as { sequence: number }).sequence);
+    expect(sequences).toEqual(sequences.toSorted((one, other) => one - other));
+  });
+
   test('an event whose change is rolled back is never delivered', async () => {
     const owner = await subscribed('rolled-back');
     const { database } = bursar.infrastructure;

@@ -286,6 +286,7 @@ describe("an operator's messages", () => {
       () => runStatus(webhookId),
       (name) => name === 'COMPLETED',
     );
+    expect(await detailsOf(webhookId)).toContain('- give-up: 2 deliveries');
     expect(await openWorkflowRuns(webhookId)).toBe(0);
     await bursar.world.advance(2 * hour);
     expect(attempted('given-up')).toBe(3);

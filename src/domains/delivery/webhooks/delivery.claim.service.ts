@@ -24,6 +24,8 @@ import { unansweredUntilProbing } from './webhook.rules.ts';
 const claimedDelivery = z.object({
   id: idValue('delivery'),
   webhookId: idValue('webhook'),
+  /** The next one of its subject waits until this one is over. */
+  isOrdered: z.boolean(),
   ownerId: z.string(),
   plan: z.string(),
   /** The number of the attempt that this claim is for. */
@@ -240,7 +242,8 @@ const claimOf = (condition: string): string => `
     set status = 'delivering', claims = d.claims + 1, lease_until = now() + $6::int * interval '1 millisecond'
     from picked p where d.id = p.id
     returning d.*, p.url, p.sealed_secret, p.previous_sealed_secret)
-  select c.id, c.webhook_id as "webhookId", c.owner_id as "ownerId", c.plan, c.attempts_made + 1 as attempt,
+  select c.id, c.webhook_id as "webhookId", c.subject_id is not null as "isOrdered", c.owner_id as "ownerId", c.plan,
+    c.attempts_made + 1 as attempt,
     c.claims as fence, c.url, c.sealed_secret as "sealedSecret", c.previous_sealed_secret as "previousSealedSecret",
     c.event, coalesce(e.request_id, t.request_id) as "requestId", coalesce(e.run_id, t.run_id) as "runId",
     coalesce(e.seq, 0) as sequence, coalesce(e.created_at, t.created_at) as "createdAt", coalesce(e.data, t.data) as data
