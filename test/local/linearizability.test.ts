@@ -20,6 +20,7 @@ type Line = readonly [call: number, end: number, told: Told];
 
 const checker = await openChecker();
 if (typeof checker === 'string') process.stderr.write(`skipped: linearizability ${checker}\n`);
+// Without Go the checker cannot be built; the line above says so.
 const testChecked = typeof checker === 'string' ? test.skip : test;
 afterAll(async () => {
   if (typeof checker !== 'string') await checker.close();

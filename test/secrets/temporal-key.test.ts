@@ -23,6 +23,7 @@ const temporalKey = randomUUID();
 const namespace = `key-${randomUUID()}`;
 const hitsIn = (text: string): string[] => secretsIn(new Map([['the key', temporalKey]]), text);
 
+// The key is only sent over TLS, and openssl makes the certificates: skipped on a machine without it.
 (openssl ? describe : describe.skip)('a Temporal that asks for a key', () => {
   let certificates: string;
   let front: Listening;

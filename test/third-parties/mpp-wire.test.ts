@@ -216,6 +216,7 @@ describe.each(schemes)('paying at a merchant over %s', (scheme) => {
   });
 });
 
+// openssl makes the certificate: skipped on a machine without it.
 (openssl ? test : test.skip)('a certificate of an unknown authority ends the connection', async () => {
   setDefaultCACertificates(trusted);
   const fresh = createOutbound({ allowedOrigins: merchant.origins });

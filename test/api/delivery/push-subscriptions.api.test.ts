@@ -41,6 +41,7 @@ let world: World;
 /** Only where the machine has openssl; `secureTest` uses it. */
 let service: PushServiceForTests;
 let owner: Owner;
+/** A push service speaks TLS, and openssl makes its certificate: skipped on a machine without it. */
 const secureTest = openssl ? test : test.skip;
 
 beforeAll(async () => {

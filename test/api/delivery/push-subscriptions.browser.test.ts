@@ -19,6 +19,7 @@ import { eventually, startWorld, type World } from '../../support/world.ts';
 let world: World;
 let browser: Browser;
 let service: PushServiceForTests;
+// The push service of these tests speaks TLS: without openssl there is no certificate, without Chromium no page.
 const isPossible = hasBrowser && openssl;
 const phoneTest = isPossible ? browserTest : test.skip;
 
