@@ -6,17 +6,18 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, isDatabaseAway } from '../db/database.ts';
+import { lookForBacklog, unknownBacklog } from '../domains/delivery/webhooks/delivery.backlog.service.ts';
 import {
   type Claimed,
   claimFirstAttempts,
-  closedReceiversWithWork,
+  closedReceivers,
   type FirstAttempts,
   freeForgottenFrom,
   releaseExpired,
 } from '../domains/delivery/webhooks/delivery.claim.service.ts';
 import { endPendingOf } from '../domains/delivery/webhooks/delivery.end.service.ts';
 import { firstSubject } from '../domains/delivery/webhooks/delivery.order.service.ts';
-import { recordResults } from '../domains/delivery/webhooks/delivery.result.service.ts';
+import { recordResults, recordSuccesses } from '../domains/delivery/webhooks/delivery.result.service.ts';
 import type { Result, SendDelivery } from '../domains/delivery/webhooks/delivery.send.service.ts';
 import { second } from '../kernel/instant.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -72,6 +73,7 @@ export function startDeliveryRelay(options: DeliveryRelayOptions): Loop {
   let stopping = false;
   let sweptAt = Number.NEGATIVE_INFINITY;
   let nextSubject = firstSubject;
+  let backlog = unknownBacklog;
   let lookAgainMs = firstLookAgainMs;
   let lookAgain: NodeJS.Timeout | undefined;
 
@@ -98,7 +100,7 @@ export function startDeliveryRelay(options: DeliveryRelayOptions): Loop {
   const claim = async (): Promise<FirstAttempts> => {
     const free = mostUnderWay - underWay.size - results.length;
     if (free <= 0 || stopping) return { claimed: [], hasMore: false };
-    return database.write((tx) => claimFirstAttempts(tx, free, limits));
+    return database.write((tx) => claimFirstAttempts(tx, free, limits, backlog));
   };
 
   const carry = (claimed: Claimed): void => {
@@ -143,7 +145,8 @@ export function startDeliveryRelay(options: DeliveryRelayOptions): Loop {
 
   const save = async (batch: readonly Result[]): Promise<void> => {
     const now = await clock.now();
-    await database.write((tx) => recordResults(tx, batch, now, options.gapsMs));
+    const left = await recordSuccesses(database.read(), batch, now);
+    if (left.length > 0) await database.write((tx) => recordResults(tx, left, now, options.gapsMs));
   };
 
   /** One result that cannot be written must not keep the others from it; its delivery is claimed again. */
@@ -159,7 +162,8 @@ export function startDeliveryRelay(options: DeliveryRelayOptions): Loop {
     sweptAt = performance.now();
     await database.write(releaseExpired);
     nextSubject = await database.write((tx) => freeForgottenFrom(tx, nextSubject));
-    const closed = await closedReceiversWithWork(database.read());
+    backlog = await database.write((tx) => lookForBacklog(tx, backlog));
+    const closed = await closedReceivers(database.read(), backlog);
     if (closed.length === 0) return;
     const ids = closed.map(({ id }) => id);
     await database.write((tx) => endPendingOf(tx, ids, 'the subscription was closed'));

@@ -5,8 +5,18 @@
  * @module
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { runSql } from '../../../src/db/statement.ts';
 import type { Tx } from '../../../src/db/tx.ts';
-import { claimFirstAttempts, claimRetries } from '../../../src/domains/delivery/webhooks/delivery.claim.service.ts';
+import {
+  type Backlog as Looked,
+  lookForBacklog,
+  unknownBacklog,
+} from '../../../src/domains/delivery/webhooks/delivery.backlog.service.ts';
+import {
+  claimFirstAttempts,
+  claimRetries,
+  releaseExpired,
+} from '../../../src/domains/delivery/webhooks/delivery.claim.service.ts';
 import { endPendingOf } from '../../../src/domains/delivery/webhooks/delivery.end.service.ts';
 import { minute } from '../../../src/kernel/instant.ts';
 import { claimLimits } from '../../../src/relay/deliveries.ts';
@@ -106,6 +116,123 @@ describe('what a claim reads', () => {
     expect(retry.entries).toBeLessThan(fewEntries);
     expect(retry.blocks).toBeLessThan(fewBlocks);
   }, 300_000);
+});
+
+describe('from which number a claim looks', () => {
+  const database = () => bursar.infrastructure.database;
+  const look = (before: Looked = unknownBacklog) => database().write((tx) => lookForBacklog(tx, before));
+  const claimFrom = (place: Looked) => reading((tx) => claimFirstAttempts(tx, 1_000, claimLimits, place));
+  const sendAll = `update webhook_deliveries set status = 'succeeded', attempts_made = 1, claims = 1, next_attempt_at = null,
+    delivered_at = created_at where status = 'pending'`;
+
+  /** Two looks, the second one a sweep later than the first. */
+  async function lookedTwice(): Promise<Looked> {
+    return look(await look());
+  }
+
+  /** Takes its numbers now, and commits when told to. */
+  async function openTransaction({ webhookId, ownerId }: Subscribed) {
+    const [taken, commit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const ended = database().write(async (tx) => {
+      await runSql(
+        tx,
+        `insert into webhook_deliveries (id, webhook_id, owner_id, event_id, event, plan, status, next_attempt_at, created_at)
+         select new_time_ordered_id('whd'), $1, $2, e.id, e.name, 'enterprise', 'pending', now(), now()
+         from events e where e.owner_id = $2 and e.name = 'policy.deleted' limit 1`,
+        [webhookId, ownerId],
+      );
+      taken.resolve();
+      await commit.promise;
+    });
+    await Promise.race([taken.promise, ended]);
+    return {
+      commit: () => {
+        commit.resolve();
+        return ended;
+      },
+    };
+  }
+
+  test('what was sent before is not stepped over, however long PostgreSQL does not clean up', async () => {
+    await bursar.world.sql('alter table webhook_deliveries set (autovacuum_enabled = false)');
+    const owner = await subscribed('sent-before');
+    await backlog(owner, { count: many });
+    await bursar.world.sql(sendAll);
+    const place = await lookedTwice();
+    await backlog(owner, { count: 20 });
+    const { result, blocks } = await claimFrom(place);
+    await bursar.world.sql('alter table webhook_deliveries reset (autovacuum_enabled)');
+    expect(result.claimed).toHaveLength(20);
+    expect(blocks).toBeLessThan(400);
+  }, 300_000);
+
+  test('older deliveries that still wait are claimed before new ones', async () => {
+    const owner = await subscribed('older');
+    await backlog(owner, { count: 150 });
+    const place = await lookedTwice();
+    await backlog(owner, { count: 150 });
+    const { claimed } = (await claimFrom(place)).result;
+    const [numbers] = await bursar.world.sql<{ most: number; rest: number }>(
+      `select max(seq)::float8 as most, (select min(seq) from webhook_deliveries where status = 'pending')::float8 as rest
+       from webhook_deliveries where status = 'delivering'`,
+    );
+    expect(claimed).toHaveLength(claimLimits.perReceiver);
+    expect(numbers?.most).toBeLessThan(numbers?.rest ?? 0);
+  });
+
+  test('a transaction that is open during one look is found before the next one', async () => {
+    const owner = await subscribed('open-once');
+    await backlog(owner, { count: 1 });
+    await bursar.world.sql(sendAll);
+    const first = await look();
+    const open = await openTransaction(owner);
+    await backlog(owner, { count: 1 });
+    await bursar.world.sql(sendAll);
+    const second = await look(first);
+    await open.commit();
+    expect((await claimFrom(second)).result.claimed).toHaveLength(1);
+  });
+
+  test('one that is open during two looks is found by the third', async () => {
+    const owner = await subscribed('open-twice');
+    await backlog(owner, { count: 1 });
+    const open = await openTransaction(owner);
+    await backlog(owner, { count: 1 });
+    await bursar.world.sql(sendAll);
+    const second = await lookedTwice();
+    await open.commit();
+    expect((await claimFrom(second)).result.claimed).toHaveLength(0);
+    const third = await look(second);
+    expect(third.older).toEqual({ [owner.webhookId]: expect.any(String) });
+    expect((await claimFrom(third)).result.claimed).toHaveLength(1);
+  });
+
+  test('what a dead relay had claimed is found by the look after its lease', async () => {
+    const owner = await subscribed('given-back');
+    await backlog(owner, { count: 3 });
+    expect((await claimFrom(await lookedTwice())).result.claimed).toHaveLength(3);
+    await backlog(owner, { count: 1 });
+    const place = await lookedTwice();
+    await bursar.world.sql(`update webhook_deliveries set lease_until = now() where status = 'delivering'`);
+    await database().write(releaseExpired);
+    expect((await claimFrom(await look(place))).result.claimed).toHaveLength(4);
+  });
+
+  test('what is freed behind its subject is found without another look', async () => {
+    const owner = await subscribed('freed', true);
+    await backlog(owner, { count: 2, subject: `'po_1'` });
+    await bursar.world.sql(
+      `update webhook_deliveries set is_parked = true where seq = (select max(seq) from webhook_deliveries)`,
+    );
+    expect((await claimFrom(unknownBacklog)).result.claimed).toHaveLength(1);
+    await backlog(owner, { count: 1, subject: `'po_2'` });
+    const place = await lookedTwice();
+    expect((await claimFrom(place)).result.claimed).toHaveLength(1);
+    await bursar.world.sql(`update webhook_deliveries set status = 'succeeded', attempts_made = 1, lease_until = null,
+      next_attempt_at = null, delivered_at = created_at where seq = (select min(seq) from webhook_deliveries)`);
+    await bursar.world.sql('update webhook_deliveries set is_parked = false where is_parked');
+    expect((await claimFrom(place)).result.claimed).toHaveLength(1);
+  });
 });
 
 test('what was parked arrives in order once those before it are over, and ends with its subscription', async () => {

@@ -8,6 +8,7 @@ import { idRow, idValue } from '../../../db/row-values.ts';
 import { rowsOf, runSql } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
 import type { Id } from '../../../kernel/ids.ts';
+import { type Backlog, firstWaiting, throughIndexes, unknownBacklog } from './delivery.backlog.service.ts';
 import { endWithoutEvent } from './delivery.end.service.ts';
 import {
   freeForgotten,
@@ -20,6 +21,7 @@ import {
   waitsUnparked,
 } from './delivery.order.service.ts';
 import { unansweredUntilProbing } from './webhook.rules.ts';
+import { bodyOf } from './webhook.signature.ts';
 
 const claimedDelivery = z.object({
   id: idValue('delivery'),
@@ -41,10 +43,13 @@ const claimedDelivery = z.object({
   runId: z.string().nullable(),
   /** The event's number; 0 of a test. */
   sequence: z.int(),
+  eventId: z.string(),
   createdAt: z.date(),
-  data: z.record(z.string(), z.unknown()),
+  data: z.string(),
 });
-export type Claimed = Readonly<z.output<typeof claimedDelivery>>;
+type ClaimedRow = z.output<typeof claimedDelivery>;
+/** `body`: of the request, the same text for all deliveries of an event. */
+export type Claimed = Readonly<Omit<ClaimedRow, 'eventId' | 'createdAt' | 'data'>> & { readonly body: string };
 
 /** Its event was purged while it waited: there is nothing to send. */
 const claimedWithoutEvent = z.object({ id: idValue('delivery'), webhookId: idValue('webhook'), createdAt: z.null() });
@@ -60,9 +65,14 @@ export type ClaimLimits = {
 export type FirstAttempts = { readonly claimed: Claimed[]; readonly hasMore: boolean };
 
 /** Up to `most` deliveries never attempted, oldest first per receiver, receivers in no order. */
-export async function claimFirstAttempts(tx: Tx, most: number, limits: ClaimLimits): Promise<FirstAttempts> {
+export async function claimFirstAttempts(
+  tx: Tx,
+  most: number,
+  limits: ClaimLimits,
+  { newFrom, older }: Backlog = unknownBacklog,
+): Promise<FirstAttempts> {
   await throughIndexes(tx);
-  const receivers = await rowsOf(tx, receiverRow, lockReceiversWithWork, [mostUncrowded]);
+  const receivers = await rowsOf(tx, receiverRow, lockReceiversWithWork, [mostUncrowded, newFrom, Object.keys(older)]);
   if (receivers.length === 0) return { claimed: [], hasMore: false };
   // No receiver gets more than a quarter of the free slots, so that the others find room however many receivers hang.
   const share = Math.max(1, Math.floor(most / 4));
@@ -75,6 +85,7 @@ export async function claimFirstAttempts(tx: Tx, most: number, limits: ClaimLimi
     share,
     most,
     limits.leaseMs,
+    receivers.map(({ id }) => older[id] ?? newFrom),
     receivers.map(({ id, isCrowded }) => (isCrowded ? lookedThrough(looked, id) : endOfQueue)),
   ]);
   return { claimed, hasMore: looked.some(({ parked }) => parked > 0) };
@@ -97,7 +108,8 @@ async function parkWhereFree(
       );
 }
 
-/** Greater than the number of any delivery. */
+/** Less, and greater, than the number of any delivery. */
+const startOfQueue = '0';
 const endOfQueue = '9223372036854775807';
 const lookedThrough = (looked: readonly Looked[], id: string): string =>
   looked.find(({ webhookId }) => webhookId === id)?.through ?? '0';
@@ -125,6 +137,7 @@ export async function claimRetries(
     limits.perReceiver,
     most,
     limits.leaseMs,
+    [startOfQueue],
     [endOfQueue],
     now,
   ]);
@@ -137,12 +150,25 @@ export async function claimRetries(
 async function claim(tx: Tx, statement: string, params: readonly unknown[]): Promise<Claimed[]> {
   const rows = await rowsOf(tx, claimedRow, statement, params);
   const lost = rows.flatMap((row) => (row.createdAt === null ? [row] : []));
-  if (lost.length === 0) return rows.flatMap((row) => (row.createdAt === null ? [] : [row]));
+  const kept = withBodies(rows.flatMap((row) => (row.createdAt === null ? [] : [row])));
+  if (lost.length === 0) return kept;
   await endWithoutEvent(tx, lost);
-  const kept = rows.flatMap((row) => (row.createdAt === null ? [] : [row]));
   // Places are free again; the caller takes an empty answer for an empty queue.
   return kept.length > 0 ? kept : claim(tx, statement, params);
 }
+
+/** An event mostly goes to several receivers: its body is written once. */
+function withBodies(rows: readonly ClaimedRow[]): Claimed[] {
+  const bodies = new Map<string, string>();
+  return rows.map(({ eventId, createdAt, data, ...row }) => {
+    const { event, sequence } = row;
+    const body = bodies.get(eventId) ?? bodyOf({ event, createdAt, data: eventData.parse(JSON.parse(data)), sequence });
+    bodies.set(eventId, body);
+    return { ...row, body };
+  });
+}
+
+const eventData = z.record(z.string(), z.unknown());
 
 /** Retries whose holder died can be claimed again. Skips a row that a late result is being written to. */
 const releaseExpiredRetries = (tx: Tx, webhookId: string): Promise<number> =>
@@ -176,43 +202,25 @@ export async function freeForgottenFrom(tx: Tx, after: SubjectPlace): Promise<Su
 
 const subjectsAtOnce = 1_000;
 
-/**
- * What is open is little beside what is over, but comes and goes faster than statistics are taken; a plan that reads a
- * whole table is never right here. For this transaction only.
- */
-const throughIndexes = (tx: Tx): Promise<number> =>
-  runSql(
-    tx,
-    `select set_config(name, 'off', true) from unnest('{enable_seqscan,enable_hashjoin,enable_mergejoin}'::text[]) as name`,
-  );
-
-/** From receiver to receiver through the index of what waits: as many steps as receivers, however much waits. */
-const receiversWithWork = `with recursive receiver(id) as (
-    (select d.webhook_id from webhook_deliveries d where ${waitsUnparked} order by d.webhook_id, d.seq limit 1)
-    union all
-    select (select d.webhook_id from webhook_deliveries d
-            where ${waitsUnparked} and d.webhook_id > r.id
-            order by d.webhook_id, d.seq limit 1)
-    from receiver r where r.id is not null)`;
-
 /** Held to the end of the transaction: the count of attempts under way is taken by the next statement, which sees
  * what an earlier holder claimed. A statement with parameters is planned once, and this plan took as long as the rest. */
-const lockReceiversWithWork = `${receiversWithWork}
+const lockReceiversWithWork = `with recursive ${firstWaiting('$2::bigint')}
   select h.webhook_id as id, ${isCrowded} as "isCrowded" from webhook_health h join webhooks w on w.id = h.webhook_id
-  where h.webhook_id in (select id from receiver where id is not null) and w.status = 'active' and w.deleted_at is null
+  where h.webhook_id in (select id from receiver union all select unnest($3::text[]))
+    and w.status = 'active' and w.deleted_at is null
   for update of h skip locked`;
 
 /** Closed subscriptions with deliveries that a change under way added meanwhile. */
-export const closedReceiversWithWork = (tx: Tx): Promise<{ id: string }[]> =>
+export const closedReceivers = (tx: Tx, { receivers }: Backlog): Promise<{ id: string }[]> =>
   rowsOf(
     tx,
     idRow,
-    `${receiversWithWork} select w.id from webhooks w
-     where w.id in (select id from receiver where id is not null) and (w.deleted_at is not null or w.status = 'disabled')`,
+    `select id from webhooks where id = any($1::text[]) and (deleted_at is not null or status = 'disabled')`,
+    [receivers],
   );
 
 const waiting = `${waitsUnparked} and ${isNextOfSubject}`;
-const due = `d.status = 'pending' and d.attempts_made > 0 and d.next_attempt_at <= $8`;
+const due = `d.status = 'pending' and d.attempts_made > 0 and d.next_attempt_at <= $9`;
 
 /** Attempts that may begin at receiver `w`, with its health `h`. */
 const freePlaces = `least($4::int, case when h.timeouts_in_row >= $3::int then 1 else $2::int end)
@@ -227,14 +235,14 @@ const claimOf = (condition: string): string => `
     select w.id, w.url, w.sealed_secret,
       case when w.previous_secret_until > now() then w.previous_sealed_secret end as previous_sealed_secret,
       ${freePlaces} as places,
-      wanted.through
-    from unnest($1::text[], $7::bigint[]) as wanted(id, through)
+      wanted.first, wanted.through
+    from unnest($1::text[], $7::bigint[], $8::bigint[]) as wanted(id, first, through)
     join webhook_health h on h.webhook_id = wanted.id join webhooks w on w.id = h.webhook_id
     where w.status = 'active' and w.deleted_at is null),
   picked as (
     select p.id, r.url, r.sealed_secret, r.previous_sealed_secret
     from (select * from receiver order by random()) r cross join lateral (
-      select d.id from webhook_deliveries d where d.webhook_id = r.id and d.seq <= r.through and ${condition}
+      select d.id from webhook_deliveries d where d.webhook_id = r.id and d.seq between r.first and r.through and ${condition}
       order by d.seq limit greatest(r.places, 0) for update skip locked) p
     limit $5::int),
   claimed as (
@@ -246,6 +254,7 @@ const claimOf = (condition: string): string => `
     c.attempts_made + 1 as attempt,
     c.claims as fence, c.url, c.sealed_secret as "sealedSecret", c.previous_sealed_secret as "previousSealedSecret",
     c.event, coalesce(e.request_id, t.request_id) as "requestId", coalesce(e.run_id, t.run_id) as "runId",
-    coalesce(e.seq, 0) as sequence, coalesce(e.created_at, t.created_at) as "createdAt", coalesce(e.data, t.data) as data
+    coalesce(e.seq, 0) as sequence, c.event_id as "eventId", coalesce(e.created_at, t.created_at) as "createdAt",
+    coalesce(e.data, t.data)::text as data
   from claimed c left join events e on e.id = c.event_id
   left join webhook_test_events t on e.id is null and t.id = c.event_id order by c.id`;

@@ -29,13 +29,23 @@ export async function countAttempts(tx: Tx, attempts: readonly CountedAttempt[])
      select webhook_id, hour, attempts, failures, answered, answer_ms, slowest_ms
      from jsonb_to_recordset($1::jsonb) as r(webhook_id text, hour timestamptz, attempts int, failures int,
        answered int, answer_ms bigint, slowest_ms int)
-     order by webhook_id, hour -- So that no two transactions wait for each other.
-     on conflict (webhook_id, hour) do update set attempts = h.attempts + excluded.attempts,
-       failures = h.failures + excluded.failures, answered = h.answered + excluded.answered,
-       answer_ms = h.answer_ms + excluded.answer_ms, slowest_ms = greatest(h.slowest_ms, excluded.slowest_ms)`,
+     ${added}`,
     [JSON.stringify(rows)],
   );
 }
+
+/** In one order, so that no two transactions wait for each other. */
+const added = `order by webhook_id, hour
+  on conflict (webhook_id, hour) do update set attempts = h.attempts + excluded.attempts,
+    failures = h.failures + excluded.failures, answered = h.answered + excluded.answered,
+    answer_ms = h.answer_ms + excluded.answer_ms, slowest_ms = greatest(h.slowest_ms, excluded.slowest_ms)`;
+
+/** The same within a statement that knows them as rows of `attempts` (webhook_id, began_at, answer_ms). */
+export const countSuccesses = (attempts: string): string => `
+  insert into webhook_hours as h (webhook_id, hour, attempts, failures, answered, answer_ms, slowest_ms)
+  select webhook_id, date_trunc('hour', began_at, 'UTC') as hour, count(*), 0, count(*), sum(answer_ms), max(answer_ms)
+  from ${attempts} group by 1, 2
+  ${added}`;
 
 function rowOf(attempts: readonly CountedAttempt[]) {
   const [first] = attempts;

@@ -12,7 +12,7 @@ import type { Cause } from '../../../platform/cause.ts';
 import { ensureWorkflowRuns } from '../../../platform/workflow-runs.ts';
 import type { Claimed } from './delivery.claim.service.ts';
 import { hasNoSubscription } from './delivery.end.service.ts';
-import { countAttempts } from './delivery.hours.service.ts';
+import { countAttempts, countSuccesses } from './delivery.hours.service.ts';
 import { endedInOrder, freeNextOf } from './delivery.order.service.ts';
 import { type AfterAttempt, afterAttempt, type Evaluated, evaluateAttempt, publishedGapsMs } from './delivery.rules.ts';
 import type { Result } from './delivery.send.service.ts';
@@ -42,6 +42,47 @@ export async function recordResults(
   await countAttempts(tx, applied.map(countedOf(now)));
   return applied.map(({ result }) => result.claimed.id);
 }
+
+/**
+ * What most results are: successes at receivers that have not been failing, without an order to keep. One statement, which
+ * needs no transaction around it. Answers the results that are left to `recordResults`.
+ */
+export async function recordSuccesses(tx: Tx, results: readonly Result[], now: Date): Promise<readonly Result[]> {
+  const plain = results.flatMap((result) => {
+    const evaluated = evaluateAttempt(result.attempted);
+    return evaluated.outcome === 'success' && !result.claimed.isOrdered ? [{ result, evaluated }] : [];
+  });
+  if (plain.length === 0) return results;
+  const changes = plain.map(({ result, evaluated }) => ({
+    id: result.claimed.id,
+    webhook_id: result.claimed.webhookId,
+    fence: result.claimed.fence,
+    attempt: [attemptRecord(result, evaluated, now)],
+    began_at: later(now, -result.tookMs),
+    answer_ms: result.tookMs,
+  }));
+  const failing = await rowsOf(tx, idRow, saveSuccesses, [JSON.stringify(changes), now]);
+  if (failing.length === 0 && plain.length === results.length) return [];
+  const left = new Set(failing.map(({ id }) => id));
+  const saved = new Set(plain.flatMap(({ result }) => (left.has(result.claimed.webhookId) ? [] : [result])));
+  return results.filter((result) => !saved.has(result));
+}
+
+const saveSuccesses = `with given as materialized (
+    select * from jsonb_to_recordset($1::jsonb) as r(id text, webhook_id text, fence int, attempt jsonb,
+      began_at timestamptz, answer_ms int)),
+  failing as materialized (
+    select h.webhook_id as id from webhook_health h
+    where h.webhook_id = any(array(select distinct webhook_id from given)) and h.failures_in_row > 0),
+  counted as (
+    update webhook_deliveries d set status = 'succeeded', lease_until = null, attempts_made = d.attempts_made + 1,
+      next_attempt_at = null, attempts = d.attempts || g.attempt, delivered_at = $2::timestamptz
+    from given g
+    where d.id = g.id and d.claims = g.fence and d.status = 'delivering'
+      and g.webhook_id <> all(array(select id from failing))
+    returning g.webhook_id, g.began_at, g.answer_ms),
+  hours as (${countSuccesses('counted')})
+  select id from failing`;
 
 type Settled = { readonly result: Result; readonly evaluated: Evaluated; readonly after: AfterAttempt };
 

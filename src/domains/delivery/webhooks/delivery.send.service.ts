@@ -11,7 +11,7 @@ import type { Vault } from '../../../vault/vault.ts';
 import type { Claimed } from './delivery.claim.service.ts';
 import { type Attempted, evaluateAttempt, retryAfterMs } from './delivery.rules.ts';
 import { whyNotHttps } from './webhook.rules.ts';
-import { bodyOf, deliveryHeaders, type Secrets } from './webhook.signature.ts';
+import { deliveryHeaders, type Secrets } from './webhook.signature.ts';
 
 export type Result = {
   readonly claimed: Claimed;
@@ -41,7 +41,7 @@ export function createSender({ outbound, vault, httpsOnly = false, timeoutMs = a
     const whyNot = whyNotHttps(claimed.url, httpsOnly);
     if (whyNot !== undefined) return { claimed, tookMs: 0, ...ofError(refusedAddress(whyNot)) };
     const secrets = await secretsOf(claimed);
-    const body = bodyOf(claimed);
+    const { body } = claimed;
     const now = new Date(); // Signatures carry real time; receivers refuse old ones.
     const signed = {
       attemptId: `${claimed.id}.${claimed.fence}`,
