@@ -10,6 +10,7 @@ export const faultKinds = [
   'workflows',
   'outbound',
   'devices',
+  'deliveries',
 ] as const;
 export type FaultKind = (typeof faultKinds)[number];
 

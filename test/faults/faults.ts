@@ -1,5 +1,6 @@
 /** All planted faults, in the order of the table in docs/testing.md. @module */
 import type { Fault } from './fault.ts';
+import { deliveryFaults } from './list/deliveries.ts';
 import { deviceFaults } from './list/devices.ts';
 import { isolationFaults } from './list/isolation.ts';
 import { lockFaults } from './list/locks.ts';
@@ -20,4 +21,5 @@ export const faults: readonly Fault[] = [
   ...workflowFaults,
   ...outboundFaults,
   ...deviceFaults,
+  ...deliveryFaults,
 ];

@@ -1,0 +1,111 @@
+/**
+ * Successes of deliveries are recorded in one statement, which leaves the rows that a transaction leaves, and leaves to a
+ * transaction what it may not decide. Rows and results are made here; nothing is sent.
+ * @module
+ */
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { type Claimed, claimFirstAttempts } from '../../../src/domains/delivery/webhooks/delivery.claim.service.ts';
+import { recordResults, recordSuccesses } from '../../../src/domains/delivery/webhooks/delivery.result.service.ts';
+import type { Result } from '../../../src/domains/delivery/webhooks/delivery.send.service.ts';
+import { claimLimits } from '../../../src/relay/deliveries.ts';
+import { addBacklog, countDeliveries, type Subscribed, subscribedTo } from '../../support/backlog.ts';
+import { type DeliveryWorld, startDeliveryWorld } from '../../support/delivery-world.ts';
+import { businessNow } from '../../support/world.ts';
+
+let bursar: DeliveryWorld;
+beforeAll(async () => {
+  bursar = await startDeliveryWorld();
+});
+afterEach(async () => {
+  await bursar.world.sql('truncate webhook_deliveries');
+});
+afterAll(() => bursar.close());
+
+async function waiting(box: string, count: number, ordered = false): Promise<Subscribed> {
+  const owner = await subscribedTo(bursar, box, ordered);
+  await addBacklog(bursar, owner, { count, subject: ordered ? `'po_' || n` : 'null' });
+  return owner;
+}
+
+const claim = async (): Promise<Claimed[]> =>
+  (await bursar.infrastructure.database.write((tx) => claimFirstAttempts(tx, 1_000, claimLimits))).claimed;
+
+const answered = (claimed: Claimed, status: number): Result => ({
+  claimed,
+  attempted: { status, timedOut: false, failure: null },
+  tookMs: 7,
+  retryAfterMs: 0,
+  responseBody: null,
+});
+
+const record = async (results: readonly Result[]): Promise<readonly Result[]> =>
+  recordSuccesses(bursar.infrastructure.database.read(), results, await businessNow(bursar.world));
+
+const hoursOf = ({ webhookId }: Subscribed) =>
+  bursar.world.sql(
+    'select attempts, failures, answered, answer_ms::int, slowest_ms from webhook_hours where webhook_id = $1',
+    [webhookId],
+  );
+
+const succeeded = ({ webhookId }: Subscribed) => countDeliveries(bursar, webhookId, `status = 'succeeded'`);
+
+test('the rows are those that a transaction leaves', async () => {
+  const [one, other] = [await waiting('in-one-statement', 3), await waiting('in-a-transaction', 3)];
+  const claimed = await claim();
+  const resultsOf = ({ webhookId }: Subscribed) =>
+    claimed.flatMap((delivery) => (delivery.webhookId === webhookId ? [answered(delivery, 204)] : []));
+  const now = await businessNow(bursar.world);
+  const { database } = bursar.infrastructure;
+  expect(await recordSuccesses(database.read(), resultsOf(one), now)).toEqual([]);
+  expect(await database.write((tx) => recordResults(tx, resultsOf(other), now))).toHaveLength(3);
+  const rowsOf = ({ webhookId }: Subscribed) =>
+    bursar.world.sql(
+      `select to_jsonb(d) - '{id,seq,webhook_id,owner_id,event_id,created_at,attempts}'::text[] as row,
+         jsonb_array_length(attempts) as count, attempts -> 0 ->> 'deliveryId' = id || '.1' as is_own,
+         (attempts -> 0) - 'deliveryId' as attempt
+       from webhook_deliveries d where webhook_id = $1 order by seq`,
+      [webhookId],
+    );
+  const rows = await rowsOf(one);
+  expect(rows).toHaveLength(3);
+  expect(rows[0]).toMatchObject({ row: { status: 'succeeded' }, count: 1, is_own: true, attempt: { responseMs: 7 } });
+  expect(rows).toEqual(await rowsOf(other));
+  expect(await hoursOf(one)).toEqual([{ attempts: 3, failures: 0, answered: 3, answer_ms: 21, slowest_ms: 7 }]);
+  expect(await hoursOf(one)).toEqual(await hoursOf(other));
+});
+
+test('failures, ordered deliveries, and receivers that have been failing are left to the transaction', async () => {
+  const plain = await waiting('plain', 4);
+  const failing = await waiting('has-failed', 2);
+  const ordered = await waiting('ordered', 2, true);
+  await bursar.world.sql('update webhook_health set failures_in_row = 1, failing_since = now() where webhook_id = $1', [
+    failing.webhookId,
+  ]);
+  const claimed = await claim();
+  const [lost] = claimed.filter(({ webhookId }) => webhookId === plain.webhookId);
+  const results = claimed.map((delivery) => answered(delivery, delivery === lost ? 500 : 200));
+  const left = await record(results);
+  const expected = results.filter(
+    ({ claimed: delivery }) => delivery === lost || delivery.webhookId !== plain.webhookId,
+  );
+  expect(new Set(left)).toEqual(new Set(expected));
+  expect(await Promise.all([plain, failing, ordered].map(succeeded))).toEqual([3, 0, 0]);
+  const { database } = bursar.infrastructure;
+  const now = await businessNow(bursar.world);
+  expect(await database.write((tx) => recordResults(tx, left, now))).toHaveLength(left.length);
+  expect(await Promise.all([plain, failing, ordered].map(succeeded))).toEqual([3, 2, 2]);
+  const health = 'select failures_in_row, failing_since from webhook_health where webhook_id = $1';
+  expect(await bursar.world.sql(health, [failing.webhookId])).toEqual([{ failures_in_row: 0, failing_since: null }]);
+});
+
+test('a success counts once, and not after its claim has expired', async () => {
+  const owner = await waiting('twice', 2);
+  const [first, second] = await claim();
+  if (first === undefined || second === undefined) throw new Error('two wait');
+  await bursar.world.sql('update webhook_deliveries set claims = claims + 1 where id = $1', [second.id]);
+  const results = [answered(first, 200), answered(second, 200)];
+  expect(await Promise.all([record(results), record(results)])).toEqual([[], []]);
+  expect(await hoursOf(owner)).toMatchObject([{ attempts: 1 }]);
+  expect(await succeeded(owner)).toBe(1);
+  expect(await countDeliveries(bursar, owner.webhookId, `status = 'delivering' and id = '${second.id}'`)).toBe(1);
+});
