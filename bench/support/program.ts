@@ -7,7 +7,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { nodeOptions } from '../../src/supervisor/node-options.ts';
+import { apiNodeOptions, nodeOptions } from '../../src/supervisor/node-options.ts';
 import type { Ending } from './run.ts';
 
 export type Program = { readonly pid: number; readonly url: string; readonly child: ChildProcess };
@@ -17,12 +17,13 @@ export async function startProgram(
   entry: string,
   env: Readonly<Record<string, string>>,
   atEnd: Ending,
+  options = nodeOptions,
 ): Promise<Program> {
   const path = fileURLToPath(new URL(`../../${entry}`, import.meta.url));
   const { PATH = '', HOME = '', BENCH_NODE_OPTIONS = '' } = process.env;
   const child = fork(path, {
     env: { PATH, HOME, ...env },
-    execArgv: [...nodeOptions, ...BENCH_NODE_OPTIONS.split(' ').filter(Boolean)],
+    execArgv: [...options, ...BENCH_NODE_OPTIONS.split(' ').filter(Boolean)],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   atEnd(async () => {
@@ -80,7 +81,13 @@ export async function startApi(
     ...nobodyOutside,
     ...own,
   };
-  return { ...(await startProgram('src/main/api.ts', env, atEnd)), apiKey, networkKey, bankKey, secrets };
+  return {
+    ...(await startProgram('src/main/api.ts', env, atEnd, apiNodeOptions)),
+    apiKey,
+    networkKey,
+    bankKey,
+    secrets,
+  };
 }
 
 /** Live in every other way. */

@@ -3,6 +3,7 @@
  * secret.
  * @module
  */
+
 import { runLists, runListUrl } from '../temporal/run-lists.ts';
 import { temporalSecurity } from '../temporal/security.ts';
 import { setUpTemporal } from '../temporal/set-up.ts';
@@ -10,6 +11,7 @@ import { checkConfig, checkPostgres, checkTemporal, type ReadConfig } from './ch
 import { openDataDir } from './data-dir.ts';
 import { firstOwner } from './first-owner.ts';
 import { runToEnd, type StopSteps } from './launch.ts';
+import { apiNodeOptions } from './node-options.ts';
 import { type Claim, claimDataDir, stopOrphans } from './pids.ts';
 import { type ChosenPorts, choosePorts, type Ports } from './ports.ts';
 import { stopPostgres } from './postgres.ts';
@@ -110,11 +112,11 @@ async function bringUp(site: Site, options: StartOptions, stop: () => Promise<vo
 
   goOn(site);
   say('starting sandbox, API and worker');
-  const keep = (name: string, entry: string, childEnv: NodeJS.ProcessEnv) =>
-    supervisor.keep({ name, launch: async () => program(entry, childEnv), stop: stopProgram });
+  const keep = (name: string, entry: string, childEnv: NodeJS.ProcessEnv, nodeOptions?: readonly string[]) =>
+    supervisor.keep({ name, launch: async () => program(entry, childEnv, nodeOptions), stop: stopProgram });
   await Promise.all([
     ...(addresses.sandboxUrl ? [keep('sandbox', entries.sandbox, sandboxEnv(known))] : []),
-    keep('api', entries.api, apiEnv(known)),
+    keep('api', entries.api, apiEnv(known), apiNodeOptions),
     keep('worker', entries.worker, workerEnv(known)),
   ]);
   const ownerId = await firstOwner(addresses.apiLocalUrl, owner.apiKey);

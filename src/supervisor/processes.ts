@@ -49,8 +49,8 @@ export type Known = {
   addresses: Addresses;
 };
 
-export function program(entry: string, env: NodeJS.ProcessEnv): Launch {
-  return { command: process.execPath, args: [...nodeOptions, entry], env };
+export function program(entry: string, env: NodeJS.ProcessEnv, options = nodeOptions): Launch {
+  return { command: process.execPath, args: [...options, entry], env };
 }
 
 export function apiEnv(known: Known): NodeJS.ProcessEnv {

@@ -10,7 +10,7 @@ import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { configNames, readConfig } from '../../src/main/config.ts';
 import { SandboxEnvironment } from '../../src/sandbox/environment.ts';
-import { nodeOptions } from '../../src/supervisor/node-options.ts';
+import { apiNodeOptions, nodeOptions } from '../../src/supervisor/node-options.ts';
 import { temporalLaunch } from '../../src/supervisor/temporal-server.ts';
 import { runLists } from '../../src/temporal/run-lists.ts';
 import { temporalSecurityNames } from '../../src/temporal/security.ts';
@@ -55,7 +55,8 @@ describe('the environment', () => {
   test.each(ours)('%s is given names that its program reads, and no other', (_, service) => {
     const names = read[entryOf(service)];
     expect(names).toBeDefined();
-    expect(Object.keys(service.environment).filter((name) => !names?.includes(name))).toEqual([]);
+    const known = [...(names ?? []), 'NODE_OPTIONS']; // Node reads its own.
+    expect(Object.keys(service.environment).filter((name) => !known.includes(name))).toEqual([]);
   });
 
   test('the one-shot programs read the variables of this table', () => {
@@ -259,8 +260,10 @@ describe('the Web UI', () => {
   });
 });
 
-test('the image starts Node with the options of `npm start`', () => {
-  expect(imageEnv(serviceOf('api'))).toMatchObject({ NODE_OPTIONS: nodeOptions.join(' ') });
+test('the programs start with the options of Node that `npm start` gives them', () => {
+  const optionsOf = (name: string) => ({ ...imageEnv(serviceOf(name)), ...serviceOf(name).environment }).NODE_OPTIONS;
+  expect(optionsOf('api')).toBe(apiNodeOptions.join(' '));
+  for (const name of ['worker', 'sandbox', 'migrate']) expect(optionsOf(name)).toBe(nodeOptions.join(' '));
 });
 
 test('Temporal runs with the five settings of the development server', () => {
