@@ -163,7 +163,7 @@ async function start(atEnd: Ending, { count, payments }: { count: number; paymen
   return { postgres, api, load, ownerId, atEnd, side };
 }
 
-/** `rest` comes between the two. */
+/** `rest` runs between the two measurements. */
 async function mostAndSteady(load: Load, to: Side, key: string, rest: () => Promise<void>) {
   const most = await measured(load, to, full(half, key), half);
   await rest();
@@ -343,7 +343,7 @@ async function overStored(atEnd: Ending): Promise<Found> {
   };
 }
 
-/** The receiver, the worker and Temporal share the two cores with the API. The role of the service orders no checkpoint. */
+/** The receiver, the worker and Temporal share the two cores with the API. The database role of the service may not order a checkpoint. */
 async function withSubscriber(atEnd: Ending): Promise<Found> {
   const receiver = await startBenchReceiver(1, atEnd);
   const { url, headers, sql, ownerId, networkKey, pids } = await startInstallation(atEnd, {

@@ -59,10 +59,10 @@ const longestPassMs = 2 * second;
  * together first. Not while an ordered delivery is, because the next one of its subject waits for its result.
  */
 const fewUnderWay = 100;
-const pauseMs = 20;
+const usualRestMs = 20;
 
 export function startDeliveryRelay(options: DeliveryRelayOptions): Loop {
-  const { database, clock, send, log, pollMs = retryPollMs, mostUnderWay = 1_000, restMs = pauseMs } = options;
+  const { database, clock, send, log, pollMs = retryPollMs, mostUnderWay = 1_000, restMs = usualRestMs } = options;
   const limits = {
     perReceiver: options.perReceiver ?? claimLimits.perReceiver,
     leaseMs: options.leaseMs ?? claimLimits.leaseMs,

@@ -3,7 +3,6 @@
  * secret.
  * @module
  */
-
 import { runLists, runListUrl } from '../temporal/run-lists.ts';
 import { temporalSecurity } from '../temporal/security.ts';
 import { setUpTemporal } from '../temporal/set-up.ts';

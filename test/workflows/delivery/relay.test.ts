@@ -179,6 +179,31 @@ describe('one relay', () => {
     expect(sequences).toEqual(sequences.toSorted((one, other) => one - other));
   });
 
+  test('one result that cannot be written keeps no other from it, and its delivery is sent again', async () => {
+    const owner = await subscribed('unwritable');
+    let isFirst = true;
+    const { vault } = bursar.infrastructure;
+    const send = createSender({ outbound: bursar.outbound, vault });
+    await bursar.relay({
+      pollMs: 200,
+      leaseMs: 2_000,
+      send: async (claimed) => {
+        const result = await send(claimed);
+        if (!isFirst) return result;
+        isFirst = false;
+        return { ...result, claimed: { ...claimed, id: `whd_\0` as const } }; // A text that PostgreSQL does not take.
+      },
+    });
+    await bursar.emit(owner.ownerId, 5);
+    await eventually(
+      () => deliveriesOf(owner),
+      (all) => all.length === 5 && all.every(({ status: is }) => is === 'succeeded'),
+    );
+    const ids = bursar.receiver.received('unwritable').map(({ headers }) => String(headers['x-service-delivery-id']));
+    expect(ids.filter((id) => id.endsWith('.1'))).toHaveLength(5);
+    expect(ids.filter((id) => id.endsWith('.2'))).toHaveLength(1);
+  });
+
   test('an event whose change is rolled back is never delivered', async () => {
     const owner = await subscribed('rolled-back');
     const { database } = bursar.infrastructure;
@@ -412,31 +437,6 @@ test('results of a receiver whose URL was replaced meanwhile neither disable the
 
 describe('several relays', () => {
   // spec: poller:never twice
-  test('one result that cannot be written keeps no other from it, and its delivery is sent again', async () => {
-    const owner = await subscribed('unwritable');
-    let isFirst = true;
-    const { vault } = bursar.infrastructure;
-    const send = createSender({ outbound: bursar.outbound, vault });
-    await bursar.relay({
-      pollMs: 200,
-      leaseMs: 2_000,
-      send: async (claimed) => {
-        const result = await send(claimed);
-        if (!isFirst) return result;
-        isFirst = false;
-        return { ...result, claimed: { ...claimed, id: `whd_\0` as const } }; // A text that PostgreSQL does not take.
-      },
-    });
-    await bursar.emit(owner.ownerId, 5);
-    await eventually(
-      () => deliveriesOf(owner),
-      (all) => all.length === 5 && all.every(({ status: is }) => is === 'succeeded'),
-    );
-    const ids = bursar.receiver.received('unwritable').map(({ headers }) => String(headers['x-service-delivery-id']));
-    expect(ids.filter((id) => id.endsWith('.1'))).toHaveLength(5);
-    expect(ids.filter((id) => id.endsWith('.2'))).toHaveLength(1);
-  });
-
   test('two at once deliver each event exactly once', async () => {
     const owner = await subscribed('once');
     await Promise.all([bursar.relay(), bursar.relay()]);
