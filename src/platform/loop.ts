@@ -13,8 +13,19 @@ export type Loop = {
   /** Finishes the pass under way and ends. */
   stop(): Promise<void>;
   /** For health: when the last pass ended well, and what is wrong now. */
-  state(): { lastSuccessAt: number | undefined; failing: boolean };
+  state(): LoopState;
 };
+type LoopState = { readonly lastSuccessAt: number | undefined; readonly failing: boolean };
+
+/** Of loops that work together. */
+export function oldestOf(states: readonly LoopState[]): LoopState {
+  const succeeded = states.map(({ lastSuccessAt }) => lastSuccessAt ?? Number.NaN);
+  const oldest = Math.min(...succeeded);
+  return {
+    lastSuccessAt: Number.isNaN(oldest) ? undefined : oldest,
+    failing: states.some(({ failing }) => failing),
+  };
+}
 
 type Options = { name: string; everyMs: number; pass: () => Promise<unknown>; log: Logger };
 

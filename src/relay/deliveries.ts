@@ -1,15 +1,13 @@
 /**
- * Delivers first attempts: claims waiting deliveries, sends them with bounded concurrency, records results many at a
- * time. Runs in the worker process without Temporal; several may run concurrently. The retry workflow handles failed
- * deliveries.
+ * Delivers first attempts: claims waiting deliveries and sends them with bounded concurrency, while the results of those
+ * before are recorded. Runs in the worker process without Temporal; several may run concurrently. The retry workflow
+ * handles failed deliveries.
  * @module
  */
-import { setTimeout as sleep } from 'node:timers/promises';
-import { type Database, isDatabaseAway } from '../db/database.ts';
+import type { Database } from '../db/database.ts';
 import { lookForBacklog, unknownBacklog } from '../domains/delivery/webhooks/delivery.backlog.service.ts';
 import {
   type Claimed,
-  claimFirstAttempts,
   closedReceivers,
   type FirstAttempts,
   freeForgottenFrom,
@@ -17,13 +15,15 @@ import {
 } from '../domains/delivery/webhooks/delivery.claim.service.ts';
 import { endPendingOf } from '../domains/delivery/webhooks/delivery.end.service.ts';
 import { firstSubject } from '../domains/delivery/webhooks/delivery.order.service.ts';
-import { recordResults, recordSuccesses } from '../domains/delivery/webhooks/delivery.result.service.ts';
-import type { Result, SendDelivery } from '../domains/delivery/webhooks/delivery.send.service.ts';
+import type { SendDelivery } from '../domains/delivery/webhooks/delivery.send.service.ts';
 import { second } from '../kernel/instant.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/log.ts';
-import { type Loop, startLoop } from '../platform/loop.ts';
+import { type Loop, oldestOf, startLoop } from '../platform/loop.ts';
+import { createPause } from '../platform/pause.ts';
 import { stopTimes } from '../platform/stop-times.ts';
+import { startDeliveryResults } from './delivery-results.ts';
+import { claimInSteps } from './first-attempts.ts';
 
 export const deliveriesChannel = 'bursar_deliveries';
 
@@ -45,18 +45,17 @@ export type DeliveryRelayOptions = {
   readonly gapsMs?: readonly number[];
   /** Attempts under way in this process. */
   readonly mostUnderWay?: number;
-  /** Between two rounds while few attempts are under way. */
+  /** At most between two claims, and between two batches of results. */
   readonly restMs?: number;
 };
 
 const { drainMs } = stopTimes;
 const firstLookAgainMs = 50;
 const sweepMs = 5 * second;
-const mostRecordedAtOnce = 500;
 const longestPassMs = 2 * second;
 /**
- * A round costs two commits, however little it records and claims: while fewer than this many are under way, more come
- * together first. Not while an ordered delivery is, because the next one of its subject waits for its result.
+ * A claim costs a commit, however little it claims: while fewer than this many are under way, more come together first.
+ * Not when an ordered delivery was recorded, because the next one of its subject waits for that.
  */
 const fewUnderWay = 100;
 const usualRestMs = 20;
@@ -68,8 +67,9 @@ export function startDeliveryRelay(options: DeliveryRelayOptions): Loop {
     leaseMs: options.leaseMs ?? claimLimits.leaseMs,
   };
   const underWay = new Set<Promise<void>>();
-  const results: Result[] = [];
-  let orderedUnderWay = 0;
+  const pause = createPause();
+  /** An ordered delivery was recorded since the last claim began, and the next one of its subject waits. */
+  let isNextFree = false;
   let stopping = false;
   let sweptAt = Number.NEGATIVE_INFINITY;
   let nextSubject = firstSubject;
@@ -82,80 +82,42 @@ export function startDeliveryRelay(options: DeliveryRelayOptions): Loop {
     // Elapsed time, because the clock of the machine may be set back.
     for (const until = performance.now() + longestPassMs; ; ) {
       if (performance.now() - sweptAt >= Math.min(sweepMs, pollMs)) await sweep();
-      const recorded = await record();
       const { claimed, hasMore } = await claim();
-      for (const one of claimed) carry(one);
       claimedAny ||= claimed.length > 0;
-      if (claimed.length === 0 && recorded === 0 && !hasMore) break;
+      if (claimed.length === 0 && !hasMore) break;
       if (performance.now() > until) {
         loop.wake(); // Goes on at once, but the loop has been seen alive.
         break;
       }
-      const isFull = Math.max(underWay.size, claimed.length + recorded) >= fewUnderWay;
-      if (!isFull && !hasMore && orderedUnderWay === 0 && !stopping) await sleep(restMs);
+      if (!hasMore && !isNextFree && !isWorthwhile() && !stopping) await pause.upTo(restMs);
     }
     scheduleLook(claimedAny);
   };
 
+  /** Half of the places are free, and the others are busy enough not to wait for this claim. */
+  const isWorthwhile = (): boolean => underWay.size >= fewUnderWay && underWay.size <= mostUnderWay / 2;
+
   const claim = async (): Promise<FirstAttempts> => {
-    const free = mostUnderWay - underWay.size - results.length;
+    isNextFree = false;
+    // While results cannot be recorded, no more than these are in memory.
+    const free = Math.min(mostUnderWay, 2 * mostUnderWay - results.unrecorded()) - underWay.size;
     if (free <= 0 || stopping) return { claimed: [], hasMore: false };
-    return database.write((tx) => claimFirstAttempts(tx, free, limits, backlog));
+    return claimInSteps(database, free, limits, { backlog, over: results.unrecordedSuccesses() }, take);
   };
 
+  const take = (claimed: readonly Claimed[]): void => claimed.forEach(carry);
+
   const carry = (claimed: Claimed): void => {
-    if (claimed.isOrdered) orderedUnderWay += 1;
     const sending = send(claimed)
-      .then((result) => {
-        results.push(result);
-      })
+      .then(results.add)
       // A fault of ours, not the receiver's: the lease runs out and the delivery is claimed again.
       .catch((error: unknown) => log.error({ err: error, deliveryId: claimed.id }, 'delivery not attempted'))
       .finally(() => {
         underWay.delete(sending);
-        if (claimed.isOrdered) orderedUnderWay -= 1;
+        if (isWorthwhile()) pause.end();
         loop.wake();
       });
     underWay.add(sending);
-  };
-
-  const record = async (): Promise<number> => {
-    const batch = results.splice(0, mostRecordedAtOnce);
-    if (batch.length === 0) return 0;
-    try {
-      await save(batch);
-    } catch (error) {
-      if (isDatabaseAway(error)) {
-        results.unshift(...batch); // Recorded by a later pass; if that is too late, the fencing token refuses it.
-        throw error;
-      }
-      await saveEach(batch);
-    }
-    return batch.length;
-  };
-
-  /** At the end: what cannot be written now is claimed again by another relay once its lease has run out. */
-  const recordRest = async (): Promise<void> => {
-    try {
-      while (results.length > 0) await record();
-    } catch (error) {
-      log.warn({ err: error, results: results.length }, 'results not recorded before the end');
-    }
-  };
-
-  const save = async (batch: readonly Result[]): Promise<void> => {
-    const now = await clock.now();
-    const left = await recordSuccesses(database.read(), batch, now);
-    if (left.length > 0) await database.write((tx) => recordResults(tx, left, now, options.gapsMs));
-  };
-
-  /** One result that cannot be written must not keep the others from it; its delivery is claimed again. */
-  const saveEach = async (batch: readonly Result[]): Promise<void> => {
-    for (const result of batch) {
-      await save([result]).catch((error: unknown) =>
-        log.error({ err: error, deliveryId: result.claimed.id }, 'result not recorded'),
-      );
-    }
   };
 
   const sweep = async (): Promise<void> => {
@@ -177,19 +139,28 @@ export function startDeliveryRelay(options: DeliveryRelayOptions): Loop {
   };
 
   const loop = startLoop({ name: 'deliveries', everyMs: pollMs, pass, log });
+  const results = startDeliveryResults({
+    ...{ database, clock, log, pollMs, restMs, gapsMs: options.gapsMs },
+    onRecorded: (recorded) => {
+      isNextFree ||= recorded.some(({ claimed }) => claimed.isOrdered);
+      if (isNextFree) pause.end();
+      loop.wake();
+    },
+  });
   return {
     wake: () => {
       lookAgainMs = firstLookAgainMs;
       loop.wake();
     },
-    state: loop.state,
+    state: () => oldestOf([loop.state(), results.state()]),
     stop: async () => {
       stopping = true;
       clearTimeout(lookAgain);
+      pause.end();
       await loop.stop();
       clearTimeout(lookAgain);
       await Promise.race([Promise.all(underWay), new Promise((done) => setTimeout(done, drainMs).unref())]);
-      await recordRest();
+      await results.stop();
     },
   };
 }

@@ -13,6 +13,8 @@ const loops: readonly string[] = [
   'src/domains/treasury/ledger/sealer.ts',
   'src/relay/by-index.ts',
   'src/relay/deliveries.ts',
+  'src/relay/delivery-results.ts',
+  'src/relay/first-attempts.ts',
   'src/relay/push.ts',
   'src/relay/retries.ts',
   'src/relay/sandbox-clock.ts',

@@ -1,5 +1,6 @@
 /** Deliveries that wait at one receiver, as rows, how many of them a condition holds for, and how many were read. @module */
 import * as z from 'zod';
+import type { Database } from '../../src/db/database.ts';
 import { oneRowOf } from '../../src/db/statement.ts';
 import type { Tx } from '../../src/db/tx.ts';
 import type { Id } from '../../src/kernel/ids.ts';
@@ -63,3 +64,6 @@ export const readSoFar = (tx: Tx): Promise<z.output<typeof readRow>> =>
      from (select 'webhook_deliveries'::regclass as oid
            union all select indexrelid from pg_index where indrelid = 'webhook_deliveries'::regclass) parts`,
   );
+
+/** For steps that a relay takes one after the other: all of them in one transaction, so that what they read is counted. */
+export const inside = (tx: Tx): Pick<Database, 'read' | 'write'> => ({ read: () => tx, write: (work) => work(tx) });

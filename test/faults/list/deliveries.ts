@@ -2,6 +2,7 @@
 import { type Fault, faultsIn } from '../fault.ts';
 
 const webhooks = 'src/domains/delivery/webhooks';
+const claims = 'src/db/functions/claim-deliveries.sql';
 
 export const deliveryFaults: readonly Fault[] = [
   ...faultsIn(
@@ -16,8 +17,8 @@ export const deliveryFaults: readonly Fault[] = [
         named: 'open during one look',
       },
       {
-        from: 'select id, seq from receiver union all select id, 0 from with_parked',
-        to: 'select id, seq from receiver',
+        from: 'select webhook_id as id, seq from first_waiting_deliveries(0) union all select id, 0 from with_parked',
+        to: 'select webhook_id as id, seq from first_waiting_deliveries(0)',
         harm: 'the next delivery of a subject waits for a sweep',
         named: 'freed behind its subject',
       },
@@ -25,20 +26,26 @@ export const deliveryFaults: readonly Fault[] = [
   ),
   ...faultsIn(
     'deliveries',
-    `${webhooks}/delivery.claim.service.ts`,
+    claims,
     ['test/workflows/delivery/backlog'],
     [
       {
-        from: 'older[id] ?? newFrom',
-        to: 'newFrom',
+        from: 'coalesce(o.first, p_new_from) as first',
+        to: 'p_new_from as first',
         harm: 'a delivery that was given back, or committed late, is never sent',
         named: 'from which number',
       },
       {
-        from: 'd.seq between r.first and r.through',
-        to: 'd.seq <= r.through',
+        from: 'd.seq between r.first and r.last',
+        to: 'd.seq <= r.last',
         harm: 'each claim steps over all that was sent since the last vacuum',
         named: 'not stepped over',
+      },
+      {
+        from: 'greatest(1, p_most * cardinality(v_receivers) / cardinality(v_receivers || crowded))',
+        to: 'p_most',
+        harm: 'an ordered receiver with many waiting gets nothing while the others take all places',
+        tests: ['test/workflows/delivery/places'],
       },
     ],
   ),
@@ -66,15 +73,34 @@ export const deliveryFaults: readonly Fault[] = [
   ),
   ...faultsIn(
     'deliveries',
-    `${webhooks}/delivery.claim.service.ts`,
+    claims,
     ['test/workflows/delivery'],
     [
       {
-        from: "where d.webhook_id = w.id and d.status = 'delivering' and d.lease_until > now())`",
-        to: "where d.webhook_id = w.id and d.status = 'delivering' and d.lease_until < now())`",
+        from: "where d.webhook_id = r.id and d.status = 'delivering' and d.lease_until > now()",
+        to: "where d.webhook_id = r.id and d.status = 'delivering' and d.lease_until < now()",
         harm: 'a slow receiver gets all deliveries at once',
         tests: ['test/workflows/delivery/relay', 'test/workflows/delivery/busy-receiver'],
       },
+      {
+        from: 'where (d.id, d.claims) not in (select * from unnest(p_over, p_over_fences))',
+        to: '',
+        harm: 'the places of delivered deliveries stay taken until their results are recorded',
+        tests: ['test/workflows/delivery/places'],
+      },
+      {
+        from: '(d.id, d.claims) not in (select * from unnest(p_over, p_over_fences))',
+        to: 'd.id <> all(p_over)',
+        harm: 'an attempt that follows one of this relay is not counted, so a receiver gets one more at once',
+        tests: ['test/workflows/delivery/places'],
+      },
+    ],
+  ),
+  ...faultsIn(
+    'deliveries',
+    `${webhooks}/delivery.claim.service.ts`,
+    ['test/workflows/delivery'],
+    [
       {
         from: 'Math.max(1, Math.floor(most / 4))',
         to: 'most',
@@ -85,20 +111,33 @@ export const deliveryFaults: readonly Fault[] = [
   ),
   ...faultsIn(
     'deliveries',
-    'src/relay/deliveries.ts',
+    'src/relay/delivery-results.ts',
     ['test/workflows/delivery/relay'],
     [
       {
-        from: '!isFull && !hasMore && orderedUnderWay === 0 && !stopping',
-        to: '!isFull && !hasMore && !stopping',
-        harm: 'the events of one subject arrive three times as slowly',
-        named: 'ordered delivery is not kept waiting',
+        from: "evaluateAttempt(attempted).outcome === 'success' ? [{ id, fence }] : []",
+        to: '[{ id, fence }]',
+        harm: 'a receiver that hangs gets more than one request at a time while its time-outs are recorded',
+        named: 'tried by one request at a time',
       },
       {
         from: '      await saveEach(batch);\n',
         to: '',
         harm: 'one result that cannot be written keeps the others from it, which are sent again',
         named: 'cannot be written keeps no other',
+      },
+    ],
+  ),
+  ...faultsIn(
+    'deliveries',
+    'src/relay/deliveries.ts',
+    ['test/workflows/delivery/relay'],
+    [
+      {
+        from: 'if (isNextFree) pause.end();',
+        to: '',
+        harm: 'the events of one subject arrive three times as slowly',
+        named: 'ordered delivery is not kept waiting',
       },
     ],
   ),

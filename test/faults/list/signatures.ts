@@ -131,7 +131,7 @@ export const signatureFaults: readonly Fault[] = [
   ),
   ...faultsIn(
     'signatures',
-    'src/domains/delivery/webhooks/delivery.claim.service.ts',
+    'src/db/functions/claim-deliveries.sql',
     ['test/api/delivery/webhook-commands'],
     [
       {

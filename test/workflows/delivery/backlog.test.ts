@@ -20,10 +20,12 @@ import {
 import { endPendingOf } from '../../../src/domains/delivery/webhooks/delivery.end.service.ts';
 import { minute } from '../../../src/kernel/instant.ts';
 import { claimLimits } from '../../../src/relay/deliveries.ts';
+import { claimInSteps } from '../../../src/relay/first-attempts.ts';
 import {
   addBacklog,
   type Backlog,
   countDeliveries,
+  inside,
   readSoFar,
   type Subscribed,
   subscribedTo,
@@ -51,6 +53,9 @@ const subscribed = (box: string, ordered = false) => subscribedTo(bursar, box, o
 const backlog = (subscription: Subscribed, wanted: Backlog) => addBacklog(bursar, subscription, wanted);
 const waiting = (webhookId: string, condition: string) => countDeliveries(bursar, webhookId, condition);
 
+const sendAll = `update webhook_deliveries set status = 'succeeded', attempts_made = 1, claims = 1, next_attempt_at = null,
+  delivered_at = created_at where status = 'pending'`;
+
 const reading = <T>(work: (tx: Tx) => Promise<T>) =>
   bursar.infrastructure.database.write(async (tx) => {
     const before = await readSoFar(tx);
@@ -59,7 +64,7 @@ const reading = <T>(work: (tx: Tx) => Promise<T>) =>
     return { result, entries: after.entries - before.entries, blocks: after.blocks - before.blocks };
   });
 
-const claimReading = () => reading((tx) => claimFirstAttempts(tx, 1_000, claimLimits));
+const claimReading = () => reading((tx) => claimInSteps(inside(tx), 1_000, claimLimits));
 const countOf = (claimed: readonly { webhookId: string }[], { webhookId }: { webhookId: string }): number =>
   claimed.filter((one) => one.webhookId === webhookId).length;
 
@@ -102,6 +107,38 @@ describe('what a claim reads', () => {
     expect(parked.blocks).toBeLessThan(fewBlocks);
   }, 300_000);
 
+  test('as much with a plan that was made while the tables were empty', async () => {
+    const [busy, other] = [await subscribed('planned-early'), await subscribed('beside-planned-early')];
+    const found = await bursar.infrastructure.database.write(async (tx) => {
+      const claim = () => claimInSteps(inside(tx), 1_000, claimLimits);
+      const now = await businessNow(bursar.world);
+      const claimDue = () => claimRetries(tx, busy.webhookId, now, 50, claimLimits);
+      for (let n = 0; n < 8; n++) {
+        await claim();
+        await claimDue(); // PostgreSQL keeps a plan after five uses.
+      }
+      await bursar.world.sql(
+        `insert into webhook_deliveries (id, webhook_id, owner_id, event_id, event, plan, status, attempts_made, claims,
+           created_at, delivered_at)
+         select new_time_ordered_id('whd'), $1, $2, 'evt_sent', 'policy.created', 'starter', 'succeeded', 1, 1, now(), now()
+         from generate_series(1, 20000)`,
+        [busy.webhookId, busy.ownerId],
+      );
+      await backlog(busy, { count: 20_000 });
+      await backlog(busy, { count: 20_000, attempts: 1, dueInMs: -minute });
+      await backlog(other, { count: 50 });
+      const before = await readSoFar(tx);
+      const retries = await claimDue();
+      const between = await readSoFar(tx);
+      const { claimed } = await claim();
+      const after = await readSoFar(tx);
+      return { claimed, retries, entries: [between.entries - before.entries, after.entries - between.entries] };
+    });
+    expect(found.retries).toHaveLength(50);
+    expect([countOf(found.claimed, busy), countOf(found.claimed, other)]).toEqual([50, 50]);
+    for (const entries of found.entries) expect(entries).toBeLessThan(fewEntries);
+  }, 300_000);
+
   test(`${many} failed deliveries slow down neither the first attempts of others nor the next retry`, async () => {
     const failed = await subscribed('failed');
     await backlog(failed, { count: many, attempts: 1 });
@@ -121,9 +158,8 @@ describe('what a claim reads', () => {
 describe('from which number a claim looks', () => {
   const database = () => bursar.infrastructure.database;
   const look = (before: Looked = unknownBacklog) => database().write((tx) => lookForBacklog(tx, before));
-  const claimFrom = (place: Looked) => reading((tx) => claimFirstAttempts(tx, 1_000, claimLimits, place));
-  const sendAll = `update webhook_deliveries set status = 'succeeded', attempts_made = 1, claims = 1, next_attempt_at = null,
-    delivered_at = created_at where status = 'pending'`;
+  const claimFrom = (place: Looked) =>
+    reading((tx) => claimInSteps(inside(tx), 1_000, claimLimits, { backlog: place }));
 
   /** Two looks, the second one a sweep later than the first. */
   async function lookedTwice(): Promise<Looked> {

@@ -8,7 +8,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { runSql } from '../../../src/db/statement.ts';
 import {
   type Claimed,
-  claimFirstAttempts,
   claimRetries,
   freeForgottenFrom,
   releaseExpired,
@@ -21,7 +20,8 @@ import {
 } from '../../../src/domains/delivery/webhooks/delivery.order.service.ts';
 import { recordResults } from '../../../src/domains/delivery/webhooks/delivery.result.service.ts';
 import { minute } from '../../../src/kernel/instant.ts';
-import { addBacklog, countDeliveries, type Subscribed, subscribedTo } from '../../support/backlog.ts';
+import { claimInSteps } from '../../../src/relay/first-attempts.ts';
+import { addBacklog, countDeliveries, inside, type Subscribed, subscribedTo } from '../../support/backlog.ts';
 import { type DeliveryWorld, startDeliveryWorld } from '../../support/delivery-world.ts';
 import { businessNow, eventually } from '../../support/world.ts';
 
@@ -40,7 +40,7 @@ afterAll(() => bursar.close());
 const write: DeliveryWorld['infrastructure']['database']['write'] = (work) =>
   bursar.infrastructure.database.write(work);
 const claim = (perReceiver = limits.perReceiver) =>
-  write((tx) => claimFirstAttempts(tx, 1_000, { ...limits, perReceiver }));
+  claimInSteps(bursar.infrastructure.database, 1_000, { ...limits, perReceiver });
 
 /** An ordered subscription with `count` deliveries of one subject, those behind the first parked. */
 const parkedBehindOne = async (box: string, count: number, attempts = 0): Promise<Subscribed> => {
@@ -205,7 +205,7 @@ describe('an end and a parking at the same time', () => {
       await freeNextOf(tx, endOf(owner, head));
       await write(async (other) => {
         await runSql(other, `set local lock_timeout = '10s'`); // Waiting is an error here, and not a hanging test.
-        await claimFirstAttempts(other, 1_000, limits);
+        await claimInSteps(inside(other), 1_000, limits);
       });
     });
     expect(await standing(owner)).toEqual(['succeeded', 'dead', 'pending', 'dead']);

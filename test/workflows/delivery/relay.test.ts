@@ -167,13 +167,18 @@ describe('one relay', () => {
 
   test('an ordered delivery is not kept waiting by the rest between small rounds', async () => {
     const { ownerId, webhooks } = await bursar.subscriber();
-    const url = bursar.receiver.urlOf('chain');
-    await webhooks.createWebhook({ body: { url, events: ['policy.created'], ordered: true } });
+    const subscribe = (box: string, ordered: boolean) =>
+      webhooks.createWebhook({ body: { url: bursar.receiver.urlOf(box), events: ['policy.created'], ordered } });
+    // The others are answered first, so that the results of ordered ones come while those are recorded.
+    bursar.receiver.answers('chain', after(3));
+    await subscribe('chain', true);
+    await subscribe('beside-chain', false);
     for (let n = 0; n < 40; n++) await bursar.emit(ownerId); // Of one subject: with rests they would take 100 s.
-    await bursar.relay({ restMs: 5_000 });
+    await bursar.relay({ restMs: 5_000, perReceiver: 1 });
     await eventually(
       async () => bodies('chain'),
       (all) => all.length === 40,
+      20_000,
     );
     const sequences = bodies('chain').map((body) => (JSON.parse(body) as { sequence: number }).sequence);
     expect(sequences).toEqual(sequences.toSorted((one, other) => one - other));
@@ -181,7 +186,8 @@ describe('one relay', () => {
 
   test('one result that cannot be written keeps no other from it, and its delivery is sent again', async () => {
     const owner = await subscribed('unwritable');
-    let isFirst = true;
+    let sent = 0;
+    const allSent = Promise.withResolvers<void>();
     const { vault } = bursar.infrastructure;
     const send = createSender({ outbound: bursar.outbound, vault });
     await bursar.relay({
@@ -189,8 +195,11 @@ describe('one relay', () => {
       leaseMs: 2_000,
       send: async (claimed) => {
         const result = await send(claimed);
+        sent += 1;
+        const isFirst = sent === 1;
+        if (sent === 5) allSent.resolve();
+        await allSent.promise; // So that they are recorded together.
         if (!isFirst) return result;
-        isFirst = false;
         return { ...result, claimed: { ...claimed, id: `whd_\0` as const } }; // A text that PostgreSQL does not take.
       },
     });

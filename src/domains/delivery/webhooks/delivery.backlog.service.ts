@@ -6,7 +6,6 @@
 import * as z from 'zod';
 import { oneRowOf, runSql } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
-import { waitsUnparked } from './delivery.order.service.ts';
 
 /** Numbers of deliveries, as text. */
 export type Backlog = {
@@ -48,20 +47,8 @@ export const throughIndexes = (tx: Tx): Promise<number> =>
     `select set_config(name, 'off', true) from unnest('{enable_seqscan,enable_hashjoin,enable_mergejoin}'::text[]) as name`,
   );
 
-/** The first delivery of each receiver that waits, from receiver to receiver: as many steps as receivers. */
-export const firstWaiting = (from: string): string => `
-  receiver(id, seq) as (
-    (select d.webhook_id, d.seq from webhook_deliveries d where ${waitsUnparked} and d.seq >= ${from}
-     order by d.webhook_id, d.seq limit 1)
-    union all
-    select n.webhook_id, n.seq from receiver r cross join lateral (
-      select d.webhook_id, d.seq from webhook_deliveries d where ${waitsUnparked} and d.seq >= ${from}
-        and d.webhook_id > r.id
-      order by d.webhook_id, d.seq limit 1) n)`;
-
 /** Where something is parked, any of it may wait again, so all numbers are looked at. */
-const lookThrough = `with recursive ${firstWaiting('0')},
-  with_parked(id) as (
+const lookThrough = `with recursive with_parked(id) as (
     (select d.webhook_id from webhook_deliveries d where d.is_parked
      order by d.webhook_id, d.subject_id, d.seq limit 1)
     union all
@@ -70,6 +57,6 @@ const lookThrough = `with recursive ${firstWaiting('0')},
       order by d.webhook_id, d.subject_id, d.seq limit 1) n),
   waiting as (
     select id, min(seq) as seq from (
-      select id, seq from receiver union all select id, 0 from with_parked) w group by id)
+      select webhook_id as id, seq from first_waiting_deliveries(0) union all select id, 0 from with_parked) w group by id)
   select coalesce((select d.seq::text from webhook_deliveries d order by d.id desc limit 1), '0') as last,
     coalesce((select jsonb_object_agg(id, seq::text) from waiting), '{}') as waiting`;

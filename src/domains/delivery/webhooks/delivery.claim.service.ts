@@ -5,55 +5,70 @@
  */
 import * as z from 'zod';
 import { idRow, idValue } from '../../../db/row-values.ts';
-import { rowsOf, runSql } from '../../../db/statement.ts';
+import { oneRowOf, rowsOf, runSql } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
 import type { Id } from '../../../kernel/ids.ts';
-import { type Backlog, firstWaiting, throughIndexes, unknownBacklog } from './delivery.backlog.service.ts';
+import { type Backlog, throughIndexes, unknownBacklog } from './delivery.backlog.service.ts';
 import { endWithoutEvent } from './delivery.end.service.ts';
-import {
-  freeForgotten,
-  isCrowded,
-  isNextOfSubject,
-  type Looked,
-  mostUncrowded,
-  parkBlocked,
-  type SubjectPlace,
-  waitsUnparked,
-} from './delivery.order.service.ts';
+import { freeForgotten, mostUncrowded, parkBlocked, type SubjectPlace } from './delivery.order.service.ts';
 import { unansweredUntilProbing } from './webhook.rules.ts';
 import { bodyOf } from './webhook.signature.ts';
 
-const claimedDelivery = z.object({
-  id: idValue('delivery'),
+const receiver = z.object({
   webhookId: idValue('webhook'),
-  /** The next one of its subject waits until this one is over. */
-  isOrdered: z.boolean(),
   ownerId: z.string(),
-  plan: z.string(),
-  /** The number of the attempt that this claim is for. */
-  attempt: z.int(),
-  /** The fencing token: a result is recorded only while it is the row's. */
-  fence: z.int(),
   url: z.string(),
   sealedSecret: z.string(),
   /** Signs too, after a rotation. */
   previousSealedSecret: z.string().nullable(),
+});
+
+const claimedEvent = z.object({
+  eventId: z.string(),
   event: z.string(),
   requestId: z.string(),
   runId: z.string().nullable(),
   /** The event's number; 0 of a test. */
   sequence: z.int(),
-  eventId: z.string(),
-  createdAt: z.date(),
-  data: z.string(),
+  createdAt: z.string().transform((text) => new Date(text)),
+  data: z.record(z.string(), z.unknown()),
 });
-type ClaimedRow = z.output<typeof claimedDelivery>;
-/** `body`: of the request, the same text for all deliveries of an event. */
-export type Claimed = Readonly<Omit<ClaimedRow, 'eventId' | 'createdAt' | 'data'>> & { readonly body: string };
 
-/** Its event was purged while it waited: there is nothing to send. */
-const claimedWithoutEvent = z.object({ id: idValue('delivery'), webhookId: idValue('webhook'), createdAt: z.null() });
-const claimedRow = z.union([claimedDelivery, claimedWithoutEvent]);
+/** The places of the columns belong together. A document costs a third of rows that repeat receiver and event. */
+const claimedDocument = z.object({
+  deliveries: z.object({
+    id: z.array(idValue('delivery')),
+    webhookId: z.array(idValue('webhook')),
+    eventId: z.array(z.string()),
+    isOrdered: z.array(z.boolean()),
+    plan: z.array(z.string()),
+    attempt: z.array(z.int()),
+    fence: z.array(z.int()),
+  }),
+  receivers: z.array(receiver),
+  events: z.array(claimedEvent),
+});
+type ClaimedDocument = z.output<typeof claimedDocument>;
+
+type ClaimedEvent = z.output<typeof claimedEvent>;
+export type Claimed = Readonly<
+  z.output<typeof receiver> &
+    Pick<ClaimedEvent, 'event' | 'requestId' | 'runId' | 'sequence'> & {
+      id: Id<'delivery'>;
+      /** The next one of its subject waits until this one is over. */
+      isOrdered: boolean;
+      plan: string;
+      /** The number of the attempt that this claim is for. */
+      attempt: number;
+      /** The fencing token: a result is recorded only while it is the row's. */
+      fence: number;
+      /** Of the request: the same text for all deliveries of an event. */
+      body: string;
+    }
+>;
+
+/** A claim of a delivery. */
+export type Attempt = Pick<Claimed, 'id' | 'fence'>;
 
 export type ClaimLimits = {
   /** Attempts under way to one receiver, over all processes. */
@@ -61,60 +76,86 @@ export type ClaimLimits = {
   readonly leaseMs: number;
 };
 
-/** `hasMore`: some were parked, so that the next claim may find others behind them. */
+/** `hasMore`: some were parked, or ended without their event, so that the next claim may find others behind them. */
 export type FirstAttempts = { readonly claimed: Claimed[]; readonly hasMore: boolean };
 
-/** Up to `most` deliveries never attempted, oldest first per receiver, receivers in no order. */
+export type Circumstances = {
+  readonly backlog?: Backlog;
+  /** Attempts that take no place of their receiver any more: they succeeded, which is recorded soon. */
+  readonly over?: readonly Attempt[];
+};
+
+/** `lost`: claimed without an event to send. `crowded`: receivers that `claimCrowded` claims for. */
+type Claim = { readonly claimed: Claimed[]; readonly lost: readonly Lost[]; readonly crowded: readonly string[] };
+type Lost = { readonly id: Id<'delivery'>; readonly webhookId: Id<'webhook'> };
+
+/**
+ * Up to `most` deliveries never attempted, oldest first per receiver, receivers in no order. One statement, which needs
+ * no transaction around it. Locks the health of receivers, and waits for no lock.
+ */
 export async function claimFirstAttempts(
   tx: Tx,
   most: number,
-  limits: ClaimLimits,
-  { newFrom, older }: Backlog = unknownBacklog,
-): Promise<FirstAttempts> {
-  await throughIndexes(tx);
-  const receivers = await rowsOf(tx, receiverRow, lockReceiversWithWork, [mostUncrowded, newFrom, Object.keys(older)]);
-  if (receivers.length === 0) return { claimed: [], hasMore: false };
-  // No receiver gets more than a quarter of the free slots, so that the others find room however many receivers hang.
-  const share = Math.max(1, Math.floor(most / 4));
-  const crowded = receivers.flatMap(({ id, isCrowded }) => (isCrowded ? [id] : []));
-  const looked = await parkWhereFree(tx, crowded, limits, share);
-  const claimed = await claim(tx, claimOf(waiting), [
-    receivers.map(({ id }) => id),
-    limits.perReceiver,
-    unansweredUntilProbing,
-    share,
-    most,
-    limits.leaseMs,
-    receivers.map(({ id }) => older[id] ?? newFrom),
-    receivers.map(({ id, isCrowded }) => (isCrowded ? lookedThrough(looked, id) : endOfQueue)),
-  ]);
-  return { claimed, hasMore: looked.some(({ parked }) => parked > 0) };
+  { perReceiver, leaseMs }: ClaimLimits,
+  { backlog: { newFrom, older } = unknownBacklog, over = [] }: Circumstances = {},
+): Promise<Claim> {
+  const { claimed, crowded } = await oneRowOf(
+    tx,
+    firstAttemptsRow,
+    'select claimed, crowded from claim_first_attempts($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)',
+    [
+      ...[newFrom, Object.keys(older), Object.values(older), mostUncrowded],
+      ...[...placesOf(perReceiver, shareOf(most), over), most, leaseMs],
+    ],
+  );
+  return { ...withBodies(claimed), crowded };
 }
 
-/** A receiver without a free place is not looked at, so that nothing is claimed for it here. */
-async function parkWhereFree(
+const firstAttemptsRow = z.object({ claimed: claimedDocument.nullable(), crowded: z.array(z.string()) });
+
+/** No receiver gets more than a quarter of the free places, so that the others find room however many receivers hang. */
+const shareOf = (most: number): number => Math.max(1, Math.floor(most / 4));
+
+/** As the functions take them. */
+const placesOf = (perReceiver: number, share: number, over: readonly Attempt[]) =>
+  [perReceiver, share, unansweredUntilProbing, over.map(({ id }) => id), over.map(({ fence }) => fence)] as const;
+
+/**
+ * After `claimFirstAttempts` of `most`, for the receivers that it found crowded: the `left` ones of `most`. A receiver
+ * without a free place is not looked at. Waits for no lock.
+ */
+export async function claimCrowded(
   tx: Tx,
-  crowded: readonly string[],
-  { perReceiver }: ClaimLimits,
-  share: number,
-): Promise<Looked[]> {
-  if (crowded.length === 0) return [];
-  const free = await rowsOf(tx, idRow, receiversWithPlaces, [crowded, perReceiver, unansweredUntilProbing, share]);
-  return free.length === 0
-    ? []
-    : parkBlocked(
-        tx,
-        free.map(({ id }) => id),
-      );
+  webhookIds: readonly string[],
+  { most, left }: { readonly most: number; readonly left: number },
+  { perReceiver, leaseMs }: ClaimLimits,
+  { over = [] }: Circumstances = {},
+): Promise<FirstAttempts> {
+  const places = placesOf(perReceiver, shareOf(most), over);
+  await throughIndexes(tx);
+  const locked = await rowsOf(tx, idRow, lockHealth, [webhookIds]);
+  // A statement after the lock: it sees what an earlier holder claimed.
+  const free = await rowsOf(
+    tx,
+    idRow,
+    'select webhook_id as id from free_delivery_places($1, $2, $3, $4, $5, $6) where places > 0',
+    [locked.map(({ id }) => id), ...places],
+  );
+  if (free.length === 0) return { claimed: [], hasMore: false };
+  const looked = await parkBlocked(
+    tx,
+    free.map(({ id }) => id),
+  );
+  const { claimed, hasMore } = await claim(
+    tx,
+    [looked.map(({ webhookId }) => webhookId), looked.map(() => '0'), looked.map(({ through }) => through), null],
+    [...places, left, leaseMs],
+  );
+  return { claimed, hasMore: hasMore || looked.some(({ parked }) => parked > 0) };
 }
 
-/** Less, and greater, than the number of any delivery. */
-const startOfQueue = '0';
-const endOfQueue = '9223372036854775807';
-const lookedThrough = (looked: readonly Looked[], id: string): string =>
-  looked.find(({ webhookId }) => webhookId === id)?.through ?? '0';
-
-const receiverRow = z.object({ id: idValue('webhook'), isCrowded: z.boolean() });
+const lockHealth = `select h.webhook_id as id from webhook_health h join webhooks w on w.id = h.webhook_id
+  where h.webhook_id = any($1::text[]) and w.status = 'active' and w.deleted_at is null for update of h skip locked`;
 
 /**
  * Up to `most` deliveries of one subscription that were attempted before and are due at business time `now`, oldest
@@ -125,50 +166,85 @@ export async function claimRetries(
   webhookId: Id<'webhook'>,
   now: Date,
   most: number,
-  limits: ClaimLimits,
+  { perReceiver, leaseMs }: ClaimLimits,
 ): Promise<Claimed[]> {
   await throughIndexes(tx);
   await runSql(tx, 'select 1 from webhook_health where webhook_id = $1 for update', [webhookId]);
   await releaseExpiredRetries(tx, webhookId);
-  return claim(tx, claimOf(due), [
-    [webhookId],
-    limits.perReceiver,
-    unansweredUntilProbing,
-    limits.perReceiver,
-    most,
-    limits.leaseMs,
-    [startOfQueue],
-    [endOfQueue],
-    now,
-  ]);
+  const terms = [...placesOf(perReceiver, perReceiver, []), most, leaseMs];
+  for (;;) {
+    const { claimed, hasMore } = await claim(tx, [[webhookId], [], [], now], terms);
+    if (claimed.length > 0 || !hasMore) return claimed;
+  }
+}
+
+type Which = readonly [
+  receivers: readonly string[],
+  from: readonly string[],
+  through: readonly string[],
+  due: Date | null,
+];
+
+async function claim(tx: Tx, which: Which, terms: readonly unknown[]): Promise<FirstAttempts> {
+  const { claimed } = await oneRowOf(
+    tx,
+    z.object({ claimed: claimedDocument.nullable() }),
+    'select claim_deliveries($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) as claimed',
+    [...which, ...terms],
+  );
+  const taken = withBodies(claimed);
+  await endLost(tx, taken.lost);
+  return { claimed: taken.claimed, hasMore: taken.lost.length > 0 };
 }
 
 /**
- * Deliveries whose event is not kept any more end here, in the claim's transaction: otherwise they would be claimed
- * again and again, and what waits behind them would never be sent.
+ * Deliveries whose event is not kept any more end here: otherwise they would be claimed again and again, and what waits
+ * behind them would never be sent.
  */
-async function claim(tx: Tx, statement: string, params: readonly unknown[]): Promise<Claimed[]> {
-  const rows = await rowsOf(tx, claimedRow, statement, params);
-  const lost = rows.flatMap((row) => (row.createdAt === null ? [row] : []));
-  const kept = withBodies(rows.flatMap((row) => (row.createdAt === null ? [] : [row])));
-  if (lost.length === 0) return kept;
-  await endWithoutEvent(tx, lost);
-  // Places are free again; the caller takes an empty answer for an empty queue.
-  return kept.length > 0 ? kept : claim(tx, statement, params);
+export async function endLost(tx: Tx, lost: readonly Lost[]): Promise<void> {
+  if (lost.length > 0) await endWithoutEvent(tx, lost);
 }
 
-/** An event mostly goes to several receivers: its body is written once. */
-function withBodies(rows: readonly ClaimedRow[]): Claimed[] {
-  const bodies = new Map<string, string>();
-  return rows.map(({ eventId, createdAt, data, ...row }) => {
-    const { event, sequence } = row;
-    const body = bodies.get(eventId) ?? bodyOf({ event, createdAt, data: eventData.parse(JSON.parse(data)), sequence });
-    bodies.set(eventId, body);
-    return { ...row, body };
-  });
+function withBodies(document: ClaimedDocument | null): Pick<Claim, 'claimed' | 'lost'> {
+  if (document === null) return { claimed: [], lost: [] };
+  const { deliveries, receivers, events } = document;
+  const receiverOf = new Map(receivers.map((one) => [one.webhookId, one]));
+  // An event mostly goes to several receivers: its body is written once.
+  const eventOf = new Map(
+    events.map(({ eventId, createdAt, data, ...rest }) => [
+      eventId,
+      { ...rest, body: bodyOf({ event: rest.event, createdAt, data, sequence: rest.sequence }) },
+    ]),
+  );
+  const lost: Lost[] = [];
+  const claimed: Claimed[] = [];
+  for (const [place, id] of deliveries.id.entries()) {
+    const [to, event] = [
+      receiverOf.get(column(deliveries.webhookId, place)),
+      eventOf.get(column(deliveries.eventId, place)),
+    ];
+    if (to === undefined) throw new Error(`${id} was claimed without its subscription`);
+    if (event === undefined) lost.push({ id, webhookId: to.webhookId });
+    else {
+      claimed.push({
+        id,
+        ...to,
+        ...event,
+        isOrdered: column(deliveries.isOrdered, place),
+        plan: column(deliveries.plan, place),
+        attempt: column(deliveries.attempt, place),
+        fence: column(deliveries.fence, place),
+      });
+    }
+  }
+  return { claimed, lost };
 }
 
-const eventData = z.record(z.string(), z.unknown());
+function column<Value>(values: readonly Value[], place: number): Value {
+  const value = values[place];
+  if (value === undefined) throw new Error(`a claim of ${values.length} deliveries has none at ${place}`);
+  return value;
+}
 
 /** Retries whose holder died can be claimed again. Skips a row that a late result is being written to. */
 const releaseExpiredRetries = (tx: Tx, webhookId: string): Promise<number> =>
@@ -202,14 +278,6 @@ export async function freeForgottenFrom(tx: Tx, after: SubjectPlace): Promise<Su
 
 const subjectsAtOnce = 1_000;
 
-/** Held to the end of the transaction: the count of attempts under way is taken by the next statement, which sees
- * what an earlier holder claimed. A statement with parameters is planned once, and this plan took as long as the rest. */
-const lockReceiversWithWork = `with recursive ${firstWaiting('$2::bigint')}
-  select h.webhook_id as id, ${isCrowded} as "isCrowded" from webhook_health h join webhooks w on w.id = h.webhook_id
-  where h.webhook_id in (select id from receiver union all select unnest($3::text[]))
-    and w.status = 'active' and w.deleted_at is null
-  for update of h skip locked`;
-
 /** Closed subscriptions with deliveries that a change under way added meanwhile. */
 export const closedReceivers = (tx: Tx, { receivers }: Backlog): Promise<{ id: string }[]> =>
   rowsOf(
@@ -218,43 +286,3 @@ export const closedReceivers = (tx: Tx, { receivers }: Backlog): Promise<{ id: s
     `select id from webhooks where id = any($1::text[]) and (deleted_at is not null or status = 'disabled')`,
     [receivers],
   );
-
-const waiting = `${waitsUnparked} and ${isNextOfSubject}`;
-const due = `d.status = 'pending' and d.attempts_made > 0 and d.next_attempt_at <= $9`;
-
-/** Attempts that may begin at receiver `w`, with its health `h`. */
-const freePlaces = `least($4::int, case when h.timeouts_in_row >= $3::int then 1 else $2::int end)
-        - (select count(*)::int from webhook_deliveries d
-           where d.webhook_id = w.id and d.status = 'delivering' and d.lease_until > now())`;
-
-const receiversWithPlaces = `select w.id from unnest($1::text[]) as w(id) join webhook_health h on h.webhook_id = w.id
-  where ${freePlaces} > 0`;
-
-const claimOf = (condition: string): string => `
-  with receiver as (
-    select w.id, w.url, w.sealed_secret,
-      case when w.previous_secret_until > now() then w.previous_sealed_secret end as previous_sealed_secret,
-      ${freePlaces} as places,
-      wanted.first, wanted.through
-    from unnest($1::text[], $7::bigint[], $8::bigint[]) as wanted(id, first, through)
-    join webhook_health h on h.webhook_id = wanted.id join webhooks w on w.id = h.webhook_id
-    where w.status = 'active' and w.deleted_at is null),
-  picked as (
-    select p.id, r.url, r.sealed_secret, r.previous_sealed_secret
-    from (select * from receiver order by random()) r cross join lateral (
-      select d.id from webhook_deliveries d where d.webhook_id = r.id and d.seq between r.first and r.through and ${condition}
-      order by d.seq limit greatest(r.places, 0) for update skip locked) p
-    limit $5::int),
-  claimed as (
-    update webhook_deliveries d
-    set status = 'delivering', claims = d.claims + 1, lease_until = now() + $6::int * interval '1 millisecond'
-    from picked p where d.id = p.id
-    returning d.*, p.url, p.sealed_secret, p.previous_sealed_secret)
-  select c.id, c.webhook_id as "webhookId", c.subject_id is not null as "isOrdered", c.owner_id as "ownerId", c.plan,
-    c.attempts_made + 1 as attempt,
-    c.claims as fence, c.url, c.sealed_secret as "sealedSecret", c.previous_sealed_secret as "previousSealedSecret",
-    c.event, coalesce(e.request_id, t.request_id) as "requestId", coalesce(e.run_id, t.run_id) as "runId",
-    coalesce(e.seq, 0) as sequence, c.event_id as "eventId", coalesce(e.created_at, t.created_at) as "createdAt",
-    coalesce(e.data, t.data)::text as data
-  from claimed c left join events e on e.id = c.event_id
-  left join webhook_test_events t on e.id is null and t.id = c.event_id order by c.id`;

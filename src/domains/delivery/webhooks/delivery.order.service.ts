@@ -11,19 +11,7 @@ import type { Tx } from '../../../db/tx.ts';
 /** Waits for its first attempt; what is parked waits too. */
 export const waitsUnparked = "d.status = 'pending' and d.attempts_made = 0 and not d.is_parked";
 
-/** None before it of its subject is open. A claim evaluates this for each delivery that it reads. */
-export const isNextOfSubject = `(d.subject_id is null or not exists (
-  select from webhook_deliveries b
-  where b.webhook_id = d.webhook_id and b.subject_id = d.subject_id and b.status in ('pending', 'delivering')
-    and b.seq < d.seq))`;
-
-/** `h` is the health of a receiver. More than `$1` wait, some with a subject, so that a claim must not read them all. */
-export const isCrowded = `exists (
-    select from webhook_deliveries d
-    where d.webhook_id = h.webhook_id and d.subject_id is not null and d.status in ('pending', 'delivering'))
-  and exists (
-    select from webhook_deliveries d where d.webhook_id = h.webhook_id and ${waitsUnparked}
-    order by d.webhook_id, d.seq offset $1::int)`;
+/** Where more wait, some with a subject, a claim must not read them all. */
 export const mostUncrowded = 200;
 
 /** Of all crowded receivers together; each gets some, so that one claim ends soon however many are crowded. */

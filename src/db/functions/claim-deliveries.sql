@@ -1,0 +1,158 @@
+-- Plans of these statements are kept, and may have been made while the tables were almost empty. So each look-up names
+-- the order of its index, and sorts are disabled; and each look-up by id stands in a lateral subquery with a limit,
+-- which is never turned around. Otherwise a claim may read all deliveries of a receiver, or all events.
+
+-- The places of receivers that are free: of `p_per_receiver` and `p_share` the fewer, over all processes, or of one
+-- where `p_probing` attempts in a row had no answer. An attempt under way takes one, unless it is among `p_over`:
+-- these have succeeded, which is recorded soon. The places of the last two arrays belong together.
+create or replace function free_delivery_places(p_receivers text[], p_per_receiver int, p_share int, p_probing int,
+  p_over text[], p_over_fences int[]) returns table (webhook_id text, places int)
+language sql stable set enable_seqscan = off set enable_sort = off set enable_incremental_sort = off as $$
+  select r.id, least(p_share, case when h.timeouts_in_row >= p_probing then 1 else p_per_receiver end)
+    - (select count(*)::int from (
+         select d.id, d.claims from webhook_deliveries d
+         where d.webhook_id = r.id and d.status = 'delivering' and d.lease_until > now() order by d.lease_until) d
+       where (d.id, d.claims) not in (select * from unnest(p_over, p_over_fences)))
+  from unnest(p_receivers) as r(id) cross join lateral (
+    select h.timeouts_in_row from webhook_health h where h.webhook_id = r.id limit 1) h
+$$;
+
+-- Claims up to `p_most` deliveries, the oldest first of each receiver, receivers in no order: those that were never
+-- attempted, with numbers from `p_from` through `p_through`, or with `p_due_until` those whose next attempt is due.
+-- The caller has locked the health of the receivers by a statement before this one, so that this one sees what an
+-- earlier holder of the lock claimed. Null where nothing is claimed; else columns of deliveries in the order of their
+-- ids, and each of their receivers and events once. An event that is not kept any more is not among these.
+create or replace function claim_deliveries(p_receivers text[], p_from bigint[], p_through bigint[],
+  p_due_until timestamptz, p_per_receiver int, p_share int, p_probing int, p_over text[], p_over_fences int[],
+  p_most int, p_lease_ms int) returns json
+language plpgsql set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+  set enable_sort = off set enable_incremental_sort = off as $body$
+declare
+  v_ids text[];
+  v_claimed json;
+begin
+  if p_due_until is null then
+    select array_agg(p.id) into v_ids from (
+      select p.id from (
+        select r.id, r.first, r.last, f.places from unnest(p_receivers, p_from, p_through) as r(id, first, last)
+        join free_delivery_places(p_receivers, p_per_receiver, p_share, p_probing, p_over, p_over_fences) f
+          on f.webhook_id = r.id
+        order by random()) r
+      cross join lateral (
+        select d.id from webhook_deliveries d
+        where d.webhook_id = r.id and d.seq between r.first and r.last
+          and d.status = 'pending' and d.attempts_made = 0 and not d.is_parked
+          -- None before it of its subject is open.
+          and (d.subject_id is null or (
+            select b.id from webhook_deliveries b
+            where b.webhook_id = d.webhook_id and b.subject_id = d.subject_id and b.status in ('pending', 'delivering')
+              and b.seq < d.seq
+            order by b.seq limit 1) is null)
+        order by d.seq limit greatest(r.places, 0) for update skip locked) p
+      limit p_most) p;
+  else
+    select array_agg(p.id) into v_ids from (
+      select p.id from (
+        select f.webhook_id as id, f.places
+        from free_delivery_places(p_receivers, p_per_receiver, p_share, p_probing, p_over, p_over_fences) f
+        cross join lateral (
+          select from webhooks w where w.id = f.webhook_id and w.status = 'active' and w.deleted_at is null limit 1) w
+        order by random()) r
+      cross join lateral (
+        select d.id from webhook_deliveries d
+        where d.webhook_id = r.id and d.status = 'pending' and d.attempts_made > 0 and d.next_attempt_at <= p_due_until
+        order by d.seq limit greatest(r.places, 0) for update skip locked) p
+      limit p_most) p;
+  end if;
+  if v_ids is null then return null; end if;
+  with claimed as (
+    update webhook_deliveries d
+    set status = 'delivering', claims = d.claims + 1, lease_until = now() + p_lease_ms * interval '1 millisecond'
+    where d.id = any(v_ids)
+    returning d.id, d.webhook_id, d.event_id, d.subject_id is not null as is_ordered, d.plan,
+      d.attempts_made + 1 as attempt, d.claims as fence),
+  receiver as (
+    select w.* from (select distinct c.webhook_id as id from claimed c) c cross join lateral (
+      select * from webhooks w where w.id = c.id limit 1) w),
+  event as (
+    select e.* from (select distinct c.event_id as id from claimed c) c cross join lateral (
+      (select e.id, e.name, e.request_id, e.run_id, e.seq, e.created_at, e.data from events e where e.id = c.id limit 1)
+      union all
+      (select t.id, t.name, t.request_id, t.run_id, 0, t.created_at, t.data from webhook_test_events t
+       where t.id = c.id limit 1)) e)
+  select json_build_object(
+    'deliveries', (
+      select json_build_object('id', json_agg(c.id), 'webhookId', json_agg(c.webhook_id),
+        'eventId', json_agg(c.event_id), 'isOrdered', json_agg(c.is_ordered), 'plan', json_agg(c.plan),
+        'attempt', json_agg(c.attempt), 'fence', json_agg(c.fence))
+      from (select * from claimed order by id) c),
+    'receivers', (
+      select json_agg(json_build_object('webhookId', w.id, 'ownerId', w.owner_id, 'url', w.url,
+        'sealedSecret', w.sealed_secret,
+        'previousSealedSecret', case when w.previous_secret_until > now() then w.previous_sealed_secret end))
+      from receiver w),
+    'events', (
+      select coalesce(json_agg(json_build_object('eventId', e.id, 'event', e.name, 'requestId', e.request_id,
+        'runId', e.run_id, 'sequence', e.seq, 'createdAt', e.created_at, 'data', e.data)), '[]')
+      from event e))
+  into v_claimed;
+  return v_claimed;
+end $body$;
+
+-- Of each receiver the first delivery that waits for its first attempt, among the numbers from `p_from` on: from
+-- receiver to receiver, as many steps as receivers. The conditions are those of the index webhook_deliveries_waiting.
+create or replace function first_waiting_deliveries(p_from bigint) returns table (webhook_id text, seq bigint)
+language sql stable set enable_seqscan = off set enable_sort = off set enable_incremental_sort = off as $$
+  with recursive receiver(webhook_id, seq) as (
+    (select d.webhook_id, d.seq from webhook_deliveries d
+     where d.status = 'pending' and d.attempts_made = 0 and not d.is_parked and d.seq >= p_from
+     order by d.webhook_id, d.seq limit 1)
+    union all
+    select n.webhook_id, n.seq from receiver r cross join lateral (
+      select d.webhook_id, d.seq from webhook_deliveries d
+      where d.status = 'pending' and d.attempts_made = 0 and not d.is_parked and d.seq >= p_from
+        and d.webhook_id > r.webhook_id
+      order by d.webhook_id, d.seq limit 1) n)
+  select webhook_id, seq from receiver
+$$;
+
+-- Claims up to `p_most` deliveries that were never attempted: numbers from `p_new_from` on of all receivers, and of
+-- those in `p_older` older ones, from the number at the same place of `p_older_from` on. A receiver that another claim
+-- holds is left to the next one. Nothing is claimed for a receiver for which more than `p_uncrowded` wait, some of
+-- them in order; these are answered as `crowded`.
+create or replace function claim_first_attempts(p_new_from bigint, p_older text[], p_older_from bigint[],
+  p_uncrowded int, p_per_receiver int, p_share int, p_probing int, p_over text[], p_over_fences int[], p_most int,
+  p_lease_ms int, out claimed json, out crowded text[])
+language plpgsql set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+  set enable_sort = off set enable_incremental_sort = off as $body$
+declare
+  v_receivers text[];
+  v_from bigint[];
+begin
+  with waiting as materialized (
+    select r.webhook_id as id from first_waiting_deliveries(p_new_from) r union select unnest(p_older)),
+  locked as materialized (
+    select h.webhook_id as id from waiting r cross join lateral (
+      select h.webhook_id from webhook_health h join webhooks w on w.id = h.webhook_id
+      where h.webhook_id = r.id and w.status = 'active' and w.deleted_at is null limit 1 for update of h skip locked) h),
+  looked_at as materialized (
+    select l.id, coalesce(o.first, p_new_from) as first,
+      (select d.id from webhook_deliveries d
+       where d.webhook_id = l.id and d.subject_id is not null and d.status in ('pending', 'delivering')
+       order by d.webhook_id, d.subject_id, d.seq limit 1) is not null
+      and exists (
+        select from webhook_deliveries d
+        where d.webhook_id = l.id and d.status = 'pending' and d.attempts_made = 0 and not d.is_parked
+        order by d.webhook_id, d.seq offset p_uncrowded) as is_crowded
+    from locked l left join unnest(p_older, p_older_from) as o(id, first) on o.id = l.id)
+  select array_agg(id) filter (where not is_crowded), array_agg(first) filter (where not is_crowded),
+    coalesce(array_agg(id) filter (where is_crowded), '{}')
+  into v_receivers, v_from, crowded from looked_at;
+  if v_receivers is null then return; end if;
+  claimed := claim_deliveries(v_receivers, v_from, array_fill(9223372036854775807, array[cardinality(v_receivers)]), null,
+    p_per_receiver, p_share, p_probing, p_over, p_over_fences,
+    -- The crowded ones have their part of the places, however much waits for the others.
+    greatest(1, p_most * cardinality(v_receivers) / cardinality(v_receivers || crowded)), p_lease_ms);
+end $body$;
