@@ -54,8 +54,8 @@ const firstLookAgainMs = 50;
 const sweepMs = 5 * second;
 const longestPassMs = 2 * second;
 /**
- * A claim costs a commit, however little it claims: while fewer than this many are under way, more come together first.
- * Not when an ordered delivery was recorded, because the next one of its subject waits for that.
+ * A claim costs a commit, however little it claims: while fewer than this many are under way, or more than half of what
+ * may be, more come together first. Not when an ordered delivery was recorded, because the next one of its subject waits for that.
  */
 const fewUnderWay = 100;
 const usualRestMs = 20;
@@ -94,7 +94,7 @@ export function startDeliveryRelay(options: DeliveryRelayOptions): Loop {
     scheduleLook(claimedAny);
   };
 
-  /** Half of the places are free, and the others are busy enough not to wait for this claim. */
+  /** Enough is under way to keep this process busy during the claim, and enough is free to claim many at once. */
   const isWorthwhile = (): boolean => underWay.size >= fewUnderWay && underWay.size <= mostUnderWay / 2;
 
   const claim = async (): Promise<FirstAttempts> => {

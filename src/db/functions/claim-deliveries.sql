@@ -1,20 +1,29 @@
 -- Plans of these statements are kept, and may have been made while the tables were almost empty. So each look-up names
 -- the order of its index, and sorts are disabled; and each look-up by id stands in a lateral subquery with a limit,
--- which is never turned around. Otherwise a claim may read all deliveries of a receiver, or all events.
+-- which the planner neither flattens nor reorders. Otherwise a claim may read all deliveries of a receiver, or all
+-- events.
 
--- The places of receivers that are free: of `p_per_receiver` and `p_share` the fewer, over all processes, or of one
--- where `p_probing` attempts in a row had no answer. An attempt under way takes one, unless it is among `p_over`:
--- these have succeeded, which is recorded soon. The places of the last two arrays belong together.
-create or replace function free_delivery_places(p_receivers text[], p_per_receiver int, p_share int, p_probing int,
-  p_over text[], p_over_fences int[]) returns table (webhook_id text, places int)
+-- How many attempts may begin at each of these receivers: over all processes `p_per_receiver`, or one where
+-- `p_probing` attempts in a row had no answer. First attempts leave `p_for_retries` of them to retries, and one
+-- process takes no more than `p_share` for them. An attempt under way counts, unless it is among `p_over`: these have
+-- succeeded, which is recorded soon. The ids of `p_over` and the numbers of `p_over_fences` belong together.
+create or replace function free_delivery_places(p_receivers text[], p_is_retry boolean, p_per_receiver int,
+  p_for_retries int, p_share int, p_probing int, p_over text[], p_over_fences int[])
+returns table (webhook_id text, places int)
 language sql stable set enable_seqscan = off set enable_sort = off set enable_incremental_sort = off as $$
-  select r.id, least(p_share, case when h.timeouts_in_row >= p_probing then 1 else p_per_receiver end)
-    - (select count(*)::int from (
-         select d.id, d.claims from webhook_deliveries d
-         where d.webhook_id = r.id and d.status = 'delivering' and d.lease_until > now() order by d.lease_until) d
-       where (d.id, d.claims) not in (select * from unnest(p_over, p_over_fences)))
-  from unnest(p_receivers) as r(id) cross join lateral (
-    select h.timeouts_in_row from webhook_health h where h.webhook_id = r.id limit 1) h
+  select r.id, case
+      when h.timeouts_in_row >= p_probing then 1 - u.requests
+      when p_is_retry then greatest(p_per_receiver - u.requests, p_for_retries - u.retries)
+      else least(p_share, p_per_receiver - p_for_retries) - u.requests end
+  from unnest(p_receivers) as r(id)
+  cross join lateral (select h.timeouts_in_row from webhook_health h where h.webhook_id = r.id limit 1) h
+  cross join lateral (
+    select
+      count(*) filter (where (d.id, d.claims) not in (select * from unnest(p_over, p_over_fences)))::int as requests,
+      count(*) filter (where d.attempts_made > 0)::int as retries
+    from (
+      select d.id, d.claims, d.attempts_made from webhook_deliveries d
+      where d.webhook_id = r.id and d.status = 'delivering' and d.lease_until > now() order by d.lease_until) d) u
 $$;
 
 -- Claims up to `p_most` deliveries, the oldest first of each receiver, receivers in no order: those that were never
@@ -23,11 +32,10 @@ $$;
 -- earlier holder of the lock claimed. Null where nothing is claimed; else columns of deliveries in the order of their
 -- ids, and each of their receivers and events once. An event that is not kept any more is not among these.
 create or replace function claim_deliveries(p_receivers text[], p_from bigint[], p_through bigint[],
-  p_due_until timestamptz, p_per_receiver int, p_share int, p_probing int, p_over text[], p_over_fences int[],
-  p_most int, p_lease_ms int) returns json
+  p_due_until timestamptz, p_per_receiver int, p_for_retries int, p_share int, p_probing int, p_over text[],
+  p_over_fences int[], p_most int, p_lease_ms int) returns json
 language plpgsql set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
-  set enable_sort = off set enable_incremental_sort = off as $body$
+  set enable_seqscan = off set enable_sort = off set enable_incremental_sort = off as $body$
 declare
   v_ids text[];
   v_claimed json;
@@ -36,8 +44,11 @@ begin
     select array_agg(p.id) into v_ids from (
       select p.id from (
         select r.id, r.first, r.last, f.places from unnest(p_receivers, p_from, p_through) as r(id, first, last)
-        join free_delivery_places(p_receivers, p_per_receiver, p_share, p_probing, p_over, p_over_fences) f
-          on f.webhook_id = r.id
+        join free_delivery_places(p_receivers, false, p_per_receiver, p_for_retries, p_share, p_probing, p_over,
+          p_over_fences) f on f.webhook_id = r.id
+        -- The lock alone does not say whether the subscription was closed or paused before it was taken.
+        cross join lateral (
+          select from webhooks w where w.id = r.id and w.status = 'active' and w.deleted_at is null limit 1) w
         order by random()) r
       cross join lateral (
         select d.id from webhook_deliveries d
@@ -55,7 +66,8 @@ begin
     select array_agg(p.id) into v_ids from (
       select p.id from (
         select f.webhook_id as id, f.places
-        from free_delivery_places(p_receivers, p_per_receiver, p_share, p_probing, p_over, p_over_fences) f
+        from free_delivery_places(p_receivers, true, p_per_receiver, p_for_retries, p_share, p_probing, p_over,
+          p_over_fences) f
         cross join lateral (
           select from webhooks w where w.id = f.webhook_id and w.status = 'active' and w.deleted_at is null limit 1) w
         order by random()) r
@@ -118,12 +130,12 @@ language sql stable set enable_seqscan = off set enable_sort = off set enable_in
 $$;
 
 -- Claims up to `p_most` deliveries that were never attempted: numbers from `p_new_from` on of all receivers, and of
--- those in `p_older` older ones, from the number at the same place of `p_older_from` on. A receiver that another claim
--- holds is left to the next one. Nothing is claimed for a receiver for which more than `p_uncrowded` wait, some of
--- them in order; these are answered as `crowded`.
+-- those in `p_older` older ones, from the number at the same position of `p_older_from` on. A receiver that another
+-- claim holds is left to the next one. Nothing is claimed for a receiver for which more than `p_uncrowded` wait, some
+-- of them in order; of these, those with a free place are answered as `crowded`.
 create or replace function claim_first_attempts(p_new_from bigint, p_older text[], p_older_from bigint[],
-  p_uncrowded int, p_per_receiver int, p_share int, p_probing int, p_over text[], p_over_fences int[], p_most int,
-  p_lease_ms int, out claimed json, out crowded text[])
+  p_uncrowded int, p_per_receiver int, p_for_retries int, p_share int, p_probing int, p_over text[],
+  p_over_fences int[], p_most int, p_lease_ms int, out claimed json, out crowded text[])
 language plpgsql set plan_cache_mode = force_generic_plan
   set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
   set enable_sort = off set enable_incremental_sort = off as $body$
@@ -132,13 +144,18 @@ declare
   v_from bigint[];
 begin
   with waiting as materialized (
-    select r.webhook_id as id from first_waiting_deliveries(p_new_from) r union select unnest(p_older)),
+    select w.id, min(w.first) as first from (
+      select r.webhook_id as id, p_new_from as first from first_waiting_deliveries(p_new_from) r
+      union all
+      select o.id, o.first from unnest(p_older, p_older_from) as o(id, first)) w
+    group by w.id),
   locked as materialized (
-    select h.webhook_id as id from waiting r cross join lateral (
-      select h.webhook_id from webhook_health h join webhooks w on w.id = h.webhook_id
-      where h.webhook_id = r.id and w.status = 'active' and w.deleted_at is null limit 1 for update of h skip locked) h),
+    select r.id, r.first from waiting r cross join lateral (
+      select from webhook_health h join webhooks w on w.id = h.webhook_id
+      where h.webhook_id = r.id and w.status = 'active' and w.deleted_at is null
+      limit 1 for update of h skip locked) h),
   looked_at as materialized (
-    select l.id, coalesce(o.first, p_new_from) as first,
+    select l.id, l.first,
       (select d.id from webhook_deliveries d
        where d.webhook_id = l.id and d.subject_id is not null and d.status in ('pending', 'delivering')
        order by d.webhook_id, d.subject_id, d.seq limit 1) is not null
@@ -146,13 +163,20 @@ begin
         select from webhook_deliveries d
         where d.webhook_id = l.id and d.status = 'pending' and d.attempts_made = 0 and not d.is_parked
         order by d.webhook_id, d.seq offset p_uncrowded) as is_crowded
-    from locked l left join unnest(p_older, p_older_from) as o(id, first) on o.id = l.id)
+    from locked l)
   select array_agg(id) filter (where not is_crowded), array_agg(first) filter (where not is_crowded),
     coalesce(array_agg(id) filter (where is_crowded), '{}')
   into v_receivers, v_from, crowded from looked_at;
+  if crowded <> '{}' then
+    select coalesce(array_agg(f.webhook_id), '{}') into crowded
+    from free_delivery_places(crowded, false, p_per_receiver, p_for_retries, p_share, p_probing, p_over,
+      p_over_fences) f
+    where f.places > 0;
+  end if;
   if v_receivers is null then return; end if;
-  claimed := claim_deliveries(v_receivers, v_from, array_fill(9223372036854775807, array[cardinality(v_receivers)]), null,
-    p_per_receiver, p_share, p_probing, p_over, p_over_fences,
-    -- The crowded ones have their part of the places, however much waits for the others.
-    greatest(1, p_most * cardinality(v_receivers) / cardinality(v_receivers || crowded)), p_lease_ms);
+  claimed := claim_deliveries(v_receivers, v_from, array_fill(9223372036854775807, array[cardinality(v_receivers)]),
+    null, p_per_receiver, p_for_retries, p_share, p_probing, p_over, p_over_fences,
+    -- The crowded ones have their part of what can be claimed, rounded by chance, however much waits for the others.
+    floor(p_most * cardinality(v_receivers)::float8 / cardinality(v_receivers || crowded)
+      + case when crowded = '{}' then 0 else random() end)::int, p_lease_ms);
 end $body$;

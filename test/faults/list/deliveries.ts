@@ -30,8 +30,8 @@ export const deliveryFaults: readonly Fault[] = [
     ['test/workflows/delivery/backlog'],
     [
       {
-        from: 'coalesce(o.first, p_new_from) as first',
-        to: 'p_new_from as first',
+        from: 'select o.id, o.first from unnest(p_older',
+        to: 'select o.id, p_new_from from unnest(p_older',
         harm: 'a delivery that was given back, or committed late, is never sent',
         named: 'from which number',
       },
@@ -42,7 +42,7 @@ export const deliveryFaults: readonly Fault[] = [
         named: 'not stepped over',
       },
       {
-        from: 'greatest(1, p_most * cardinality(v_receivers) / cardinality(v_receivers || crowded))',
+        from: "floor(p_most * cardinality(v_receivers)::float8 / cardinality(v_receivers || crowded)\n      + case when crowded = '{}' then 0 else random() end)::int",
         to: 'p_most',
         harm: 'an ordered receiver with many waiting gets nothing while the others take all places',
         tests: ['test/workflows/delivery/places'],
@@ -84,7 +84,7 @@ export const deliveryFaults: readonly Fault[] = [
       },
       {
         from: 'where (d.id, d.claims) not in (select * from unnest(p_over, p_over_fences))',
-        to: '',
+        to: 'where true',
         harm: 'the places of delivered deliveries stay taken until their results are recorded',
         tests: ['test/workflows/delivery/places'],
       },
@@ -92,6 +92,18 @@ export const deliveryFaults: readonly Fault[] = [
         from: '(d.id, d.claims) not in (select * from unnest(p_over, p_over_fences))',
         to: 'd.id <> all(p_over)',
         harm: 'an attempt that follows one of this relay is not counted, so a receiver gets one more at once',
+        tests: ['test/workflows/delivery/places'],
+      },
+      {
+        from: 'greatest(p_per_receiver - u.requests, p_for_retries - u.retries)',
+        to: 'p_per_receiver - u.requests',
+        harm: 'a receiver that is busy with first attempts gets no retries',
+        tests: ['test/workflows/delivery/places'],
+      },
+      {
+        from: "select from webhooks w where w.id = r.id and w.status = 'active' and w.deleted_at is null limit 1) w",
+        to: 'select from webhooks w where w.id = r.id limit 1) w',
+        harm: 'a subscription that is paused while a claim begins gets deliveries',
         tests: ['test/workflows/delivery/places'],
       },
     ],
@@ -133,6 +145,12 @@ export const deliveryFaults: readonly Fault[] = [
     'src/relay/deliveries.ts',
     ['test/workflows/delivery/relay'],
     [
+      {
+        from: 'Math.min(mostUnderWay, 2 * mostUnderWay - results.unrecorded())',
+        to: 'mostUnderWay',
+        harm: 'while results cannot be recorded, all that waits is sent and kept in memory',
+        tests: ['test/workflows/delivery/places'],
+      },
       {
         from: 'if (isNextFree) pause.end();',
         to: '',

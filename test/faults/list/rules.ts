@@ -208,8 +208,8 @@ export const rulesFaults: readonly Fault[] = [
     ['test/rules/delivery/endpoint.rules'],
     [
       {
-        from: 'const places = isProbed(facts.unansweredInRow) ? 1 : perReceiver;',
-        to: 'const places = perReceiver;',
+        from: 'const probed = isProbed(facts.unansweredInRow);',
+        to: 'const probed = false;',
         harm: 'a receiver that only times out gets as many requests as one that answers',
       },
     ],

@@ -11,7 +11,7 @@ import type { Id } from '../../../kernel/ids.ts';
 import { type Backlog, throughIndexes, unknownBacklog } from './delivery.backlog.service.ts';
 import { endWithoutEvent } from './delivery.end.service.ts';
 import { freeForgotten, mostUncrowded, parkBlocked, type SubjectPlace } from './delivery.order.service.ts';
-import { unansweredUntilProbing } from './webhook.rules.ts';
+import { placesForRetries, unansweredUntilProbing } from './webhook.rules.ts';
 import { bodyOf } from './webhook.signature.ts';
 
 const receiver = z.object({
@@ -34,7 +34,7 @@ const claimedEvent = z.object({
   data: z.record(z.string(), z.unknown()),
 });
 
-/** The places of the columns belong together. A document costs a third of rows that repeat receiver and event. */
+/** What stands at one position of the columns belongs together. A document costs a third of rows that repeat receiver and event. */
 const claimedDocument = z.object({
   deliveries: z.object({
     id: z.array(idValue('delivery')),
@@ -102,7 +102,7 @@ export async function claimFirstAttempts(
   const { claimed, crowded } = await oneRowOf(
     tx,
     firstAttemptsRow,
-    'select claimed, crowded from claim_first_attempts($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)',
+    'select claimed, crowded from claim_first_attempts($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)',
     [
       ...[newFrom, Object.keys(older), Object.values(older), mostUncrowded],
       ...[...placesOf(perReceiver, shareOf(most), over), most, leaseMs],
@@ -118,7 +118,10 @@ const shareOf = (most: number): number => Math.max(1, Math.floor(most / 4));
 
 /** As the functions take them. */
 const placesOf = (perReceiver: number, share: number, over: readonly Attempt[]) =>
-  [perReceiver, share, unansweredUntilProbing, over.map(({ id }) => id), over.map(({ fence }) => fence)] as const;
+  [
+    ...[perReceiver, placesForRetries(perReceiver), share, unansweredUntilProbing],
+    ...[over.map(({ id }) => id), over.map(({ fence }) => fence)],
+  ] as const;
 
 /**
  * After `claimFirstAttempts` of `most`, for the receivers that it found crowded: the `left` ones of `most`. A receiver
@@ -138,7 +141,7 @@ export async function claimCrowded(
   const free = await rowsOf(
     tx,
     idRow,
-    'select webhook_id as id from free_delivery_places($1, $2, $3, $4, $5, $6) where places > 0',
+    'select webhook_id as id from free_delivery_places($1, false, $2, $3, $4, $5, $6, $7) where places > 0',
     [locked.map(({ id }) => id), ...places],
   );
   if (free.length === 0) return { claimed: [], hasMore: false };
@@ -189,7 +192,7 @@ async function claim(tx: Tx, which: Which, terms: readonly unknown[]): Promise<F
   const { claimed } = await oneRowOf(
     tx,
     z.object({ claimed: claimedDocument.nullable() }),
-    'select claim_deliveries($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) as claimed',
+    'select claim_deliveries($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) as claimed',
     [...which, ...terms],
   );
   const taken = withBodies(claimed);

@@ -60,9 +60,9 @@ export function endRetriesOf(
 }
 
 /**
- * Ends deliveries that the caller's transaction has claimed and whose event is not kept any more, and what else waits
+ * Ends deliveries that the caller has claimed and whose event is not kept any more, and what else waits
  * without an event at their subscriptions. What another transaction holds is left to a later claim. Waits for no lock,
- * because the claim holds the health of receivers.
+ * because a claim of retries holds the health of its receiver.
  */
 export function endWithoutEvent(
   tx: Tx,

@@ -4,7 +4,7 @@
  * @module
  */
 import { longestWaitMs, minute, second } from '../../../kernel/instant.ts';
-import { unansweredUntilProbing } from './webhook.rules.ts';
+import { placesForRetries, unansweredUntilProbing } from './webhook.rules.ts';
 
 export type EndpointFacts = {
   readonly isPaused: boolean;
@@ -41,8 +41,10 @@ export function nextEndpointStep(facts: EndpointFacts, perReceiver: number, now:
   const untilDueMs = untilDue(facts, now);
   if (untilDueMs > 0) return wait(Math.min(untilDueMs, leaseWaitMs));
   if (facts.isPaused) return wait(Math.min(pausedWaitMs, leaseWaitMs));
-  const places = isProbed(facts.unansweredInRow) ? 1 : perReceiver;
-  if (facts.openRequests < places) return { kind: 'attempt', waitMs: 0 };
+  const probed = isProbed(facts.unansweredInRow);
+  const hasPlace =
+    facts.openRequests < (probed ? 1 : perReceiver) || (!probed && underWay < placesForRetries(perReceiver));
+  if (hasPlace) return { kind: 'attempt', waitMs: 0 };
   return underWay > 0 ? wait(leaseWaitMs) : { kind: 'full', waitMs: 0 };
 }
 

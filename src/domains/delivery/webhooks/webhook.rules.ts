@@ -68,6 +68,8 @@ export function healthAfter(before: Health, outcomes: readonly Outcome[], now: D
 }
 
 export const unansweredUntilProbing = 5;
+/** Of the places of a receiver, those that first attempts leave to retries, however many of them wait. */
+export const placesForRetries = (perReceiver: number): number => Math.floor(perReceiver / 20);
 const failuresUntilDisabled = 20;
 const failingUntilDisabledMs = 72 * hour;
 
