@@ -45,7 +45,7 @@ export type DeliveryRelayOptions = {
   readonly gapsMs?: readonly number[];
   /** Attempts under way in this process. */
   readonly mostUnderWay?: number;
-  /** At most between two claims, and between two batches of results. */
+  /** At most between two claims, and from the first result of a batch to its writing. */
   readonly restMs?: number;
 };
 

@@ -19,7 +19,7 @@ type Options = {
   readonly clock: Clock;
   readonly log: Logger;
   readonly pollMs: number;
-  /** Between two batches while few results come. */
+  /** From the first result of a batch to its writing, while few come. */
   readonly restMs: number;
   readonly gapsMs: readonly number[] | undefined;
   /** What waited for these can be claimed. */
@@ -53,8 +53,8 @@ export function startDeliveryResults(options: Options): DeliveryResults {
     // Elapsed time, because the clock of the machine may be set back.
     const until = performance.now() + longestPassMs;
     while (waiting.length > 0 && performance.now() < until) {
-      onRecorded(await record());
       if (!stopping && !isUrgent()) await pause.upTo(restMs);
+      onRecorded(await record());
     }
     if (waiting.length > 0) loop.wake(); // Goes on at once, but the loop has been seen alive.
   };
