@@ -65,8 +65,8 @@ export const deliveryFaults: readonly Fault[] = [
         harm: 'a receiver that has recovered is still counted as failing, and disabled',
       },
       {
-        from: "where d.id = g.id and d.claims = g.fence and d.status = 'delivering'\n      and g.webhook_id",
-        to: "where d.id = g.id and d.status = 'delivering'\n      and g.webhook_id",
+        from: 'where d.id = g.id and d.claims = g.fence and ${isUnderWay}\n      and g.webhook_id',
+        to: 'where d.id = g.id and ${isUnderWay}\n      and g.webhook_id',
         harm: 'a late result ends a delivery that another process is sending',
       },
     ],

@@ -69,6 +69,12 @@ export async function recordSuccesses(tx: Tx, results: readonly Result[], now: D
   return results.filter((result) => !saved.has(result));
 }
 
+/**
+ * Of a delivery whose id is given: it is being delivered. By its lease, not by its status, because the index of those
+ * under way holds each of the last minutes' deliveries until a vacuum, and must not be chosen for finding some by their ids.
+ */
+const isUnderWay = 'd.lease_until is not null';
+
 const saveSuccesses = `with given as materialized (
     select id, webhook_id, fence, attempt::jsonb as attempt, began_at, answer_ms
     from unnest($1::text[], $2::text[], $3::int[], $4::text[], $5::timestamptz[], $6::int[])
@@ -80,7 +86,7 @@ const saveSuccesses = `with given as materialized (
     update webhook_deliveries d set status = 'succeeded', lease_until = null, attempts_made = d.attempts_made + 1,
       next_attempt_at = null, attempts = d.attempts || g.attempt, delivered_at = $7::timestamptz
     from given g
-    where d.id = g.id and d.claims = g.fence and d.status = 'delivering'
+    where d.id = g.id and d.claims = g.fence and ${isUnderWay}
       and g.webhook_id <> all(array(select id from failing))
     returning g.webhook_id, g.began_at, g.answer_ms),
   hours as (${countSuccesses('counted')})
@@ -126,7 +132,7 @@ async function save(tx: Tx, settled: readonly Settled[], now: Date): Promise<Set
        delivered_at = case when r.status = 'succeeded' then $2::timestamptz end,
        dismissed_at = case when r.status = 'dead' and ${hasNoSubscription} then $2::timestamptz end
      from jsonb_to_recordset($1::jsonb) as r(id text, fence int, status text, next_attempt_at timestamptz, attempt jsonb)
-     where d.id = r.id and d.claims = r.fence and d.status = 'delivering'
+     where d.id = r.id and d.claims = r.fence and ${isUnderWay}
      returning d.id, d.webhook_id as "webhookId", case when d.next_attempt_at is null then d.subject_id end as "subjectId",
        d.seq::text as seq`,
     [JSON.stringify(changes), now],
