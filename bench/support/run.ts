@@ -18,12 +18,22 @@ export async function runBench(name: string, work: (atEnd: Ending) => Promise<bo
   const stops: (() => Promise<unknown>)[] = [];
   const signals = stopSignals({ again: () => process.exit(130) });
   try {
-    const ended = await Promise.race([work((stop) => stops.push(stop)), signals.came]);
+    const ended = await Promise.race([work((stop) => stops.push(stop)), signals.came, thrownElsewhere()]);
     process.exitCode = typeof ended === 'string' ? 130 : ended ? 0 : 1;
   } finally {
-    for (const stop of stops.reverse()) await stop();
+    // Each of them, although one before it fails: what it leaves behind would slow the next bench.
+    for (const stop of stops.reverse()) await stop().catch(sayFailed);
     signals.release();
   }
+}
+
+/** An error that nobody waits for ends the bench too, and with it what it started. */
+const thrownElsewhere = (): Promise<never> =>
+  new Promise((_, reject) => process.once('uncaughtException', reject).once('unhandledRejection', reject));
+
+function sayFailed(error: unknown): void {
+  say(`not ended: ${error instanceof Error ? error.message : String(error)}`);
+  process.exitCode = 1;
 }
 
 export const say = (line: string): void => void process.stdout.write(`${line}\n`);
