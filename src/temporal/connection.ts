@@ -45,7 +45,7 @@ const resourceExhausted = 8;
 
 /**
  * A repetition is begun by a timer, where the error of a channel that was closed meanwhile would end the process. The call
- * fails instead.
+ * fails instead, as one of the library's own does: with an empty message before its status.
  */
 const interceptor: Interceptor = (options, nextCall) =>
   retried(options, (each) => {
@@ -61,7 +61,10 @@ const cancelled = 1;
 const endedCall: ReturnType<NextCall> = {
   start: (metadata, listener) => {
     const status = { code: cancelled, details: 'the connection to Temporal was closed', metadata };
-    setImmediate(() => listener?.onReceiveStatus?.(status));
+    setImmediate(() => {
+      listener?.onReceiveMessage?.(null);
+      listener?.onReceiveStatus?.(status);
+    });
   },
   cancelWithStatus: () => undefined,
   getPeer: () => '',
@@ -76,6 +79,7 @@ export function createTemporal({ address, namespace, security }: TemporalOptions
   let opening: Promise<Connection> | undefined;
   let made: { connection: Connection; client: Client } | undefined;
   let known: { epoch: string; until: number } | undefined;
+  let reading: Promise<string> | undefined;
 
   const open = async (): Promise<Connection> => {
     opening ??= Connection.connect({
@@ -101,6 +105,12 @@ export function createTemporal({ address, namespace, security }: TemporalOptions
     return answer.namespaceInfo?.id ?? namespace;
   };
 
+  const readEpoch = async (): Promise<string> => {
+    const epoch = await describe();
+    known = { epoch, until: Date.now() + epochLivesMs };
+    return epoch;
+  };
+
   return {
     client: async () => {
       const connection = await open();
@@ -113,9 +123,10 @@ export function createTemporal({ address, namespace, security }: TemporalOptions
     epoch: async () => {
       if (known !== undefined && known.until > Date.now()) return known.epoch;
       known = undefined;
-      const epoch = await describe();
-      known = { epoch, until: Date.now() + epochLivesMs };
-      return epoch;
+      reading ??= readEpoch().finally(() => {
+        reading = undefined;
+      });
+      return reading;
     },
     isReachable: async () => {
       try {

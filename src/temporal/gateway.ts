@@ -83,28 +83,36 @@ export function createGateway({ database, temporal, log, workflows, queues = tas
     atOnce: 100,
     mostWaiting: 10_000,
   });
-  const noteStarted = async (id: string): Promise<void> => noteSoon({ id, epoch: await temporal.epoch() });
+  /**
+   * Read before the call that may start a run, never after it: a server that lost the run in between has another epoch,
+   * and with that in its row the run would count as started there. Undefined where it cannot be read: nothing is noted,
+   * and the relay starts the run again.
+   */
+  const epochBeforeCall = (): Promise<string | undefined> => temporal.epoch().catch(() => undefined);
+
+  const noteStarted = async (id: string, epoch: string | undefined): Promise<void> => {
+    if (epoch !== undefined) await noteSoon({ id, epoch });
+  };
   /** After an answer, which is there whatever becomes of the note; mostly it would say nothing new. */
-  const noteAnswered = async ({ id, isRetried, startedEpoch }: KnownWorkflowRun): Promise<void> => {
-    if (isRetried || startedEpoch !== (await temporal.epoch())) await noteStarted(id);
+  const noteAnswered = ({ id, isRetried, startedEpoch }: KnownWorkflowRun, epoch: string | undefined): void => {
+    if (!isRetried && startedEpoch === epoch) return;
+    noteStarted(id, epoch).catch((error: unknown) =>
+      log.debug({ err: error, workflowId: id }, 'start not noted; the relay starts it again'),
+    );
   };
 
-  const startUnnoted = async (run: WorkflowRun, leftMs: () => number): Promise<void> => {
+  /** Answers the epoch to note. */
+  const startUnnoted = async (run: WorkflowRun, leftMs: () => number): Promise<string | undefined> => {
     const client = await temporal.client();
+    const epoch = await epochBeforeCall();
     await withAttributes((options) =>
       withinDeadline(client, leftMs(), () => client.workflow.start(run.workflow, options)),
     )(run, settings);
+    return epoch;
   };
 
   const start = async (run: WorkflowRun): Promise<void> => {
-    await startUnnoted(run, () => startTimeoutMs);
-    await noteStarted(run.id);
-  };
-
-  const noteSoonAnswered = (run: KnownWorkflowRun): void => {
-    noteAnswered(run).catch((error: unknown) =>
-      log.debug({ err: error, workflowId: run.id }, 'start not noted; the relay starts it again'),
-    );
+    await noteStarted(run.id, await startUnnoted(run, () => startTimeoutMs));
   };
 
   /** More at once would only make Temporal's callers and ours wait for the processor. */
@@ -121,8 +129,9 @@ export function createGateway({ database, temporal, log, workflows, queues = tas
     start,
     startFor: async (target, wait, hasEnded) => {
       const run = await askedRun(database, target);
+      let epoch: string | undefined;
       try {
-        await answeredWithin(startTimeoutMs, (leftMs) => startUnnoted(run, leftMs));
+        epoch = await answeredWithin(startTimeoutMs, (leftMs) => startUnnoted(run, leftMs));
       } catch (error) {
         throw refusalFrom(error, startTimeoutMs) ?? error;
       }
@@ -132,7 +141,7 @@ export function createGateway({ database, temporal, log, workflows, queues = tas
         isOpen = !hasEnded(answer);
         return answer;
       } finally {
-        if (isOpen || run.isRetried) noteSoonAnswered(run);
+        if (isOpen || run.isRetried) noteAnswered(run, epoch);
       }
     },
     startSoon: (workflowId) => {
@@ -143,12 +152,13 @@ export function createGateway({ database, temporal, log, workflows, queues = tas
     wake: async ({ isOpen, ...run }) => {
       const client = await temporal.client();
       if (!isOpen) return wakeIfRunning(client, run.id);
+      const epoch = await epochBeforeCall();
       await withAttributes((options) =>
         withinDeadline(client, startTimeoutMs, () =>
           client.workflow.signalWithStart(run.workflow, { ...options, signal: 'wake' }),
         ),
       )(run, settings);
-      await noteStarted(run.id);
+      await noteStarted(run.id, epoch);
     },
     isRunning: async (workflowId) => isRunning(await temporal.client(), workflowId),
     ask: async <Answer, Payload>(
@@ -158,9 +168,11 @@ export function createGateway({ database, temporal, log, workflows, queues = tas
       updateId: string,
     ) => {
       const run = await askedRun(database, target);
+      let epoch: string | undefined;
       try {
         const answer = await answeredWithin(askTimeoutMs, async (leftMs) => {
           const client = await temporal.client();
+          epoch = await epochBeforeCall();
           return withAttributes((options) => {
             const startWorkflowOperation = new WithStartWorkflowOperation(run.workflow, {
               ...options,
@@ -175,7 +187,7 @@ export function createGateway({ database, temporal, log, workflows, queues = tas
             );
           })(run, settings);
         });
-        noteSoonAnswered(run);
+        noteAnswered(run, epoch);
         return answer;
       } catch (error) {
         throw refusalFrom(error, askTimeoutMs) ?? error;

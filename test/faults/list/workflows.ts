@@ -133,4 +133,30 @@ export const workflowFaults: readonly Fault[] = [
       },
     ],
   ),
+  ...faultsIn(
+    'workflows',
+    'src/temporal/gateway.ts',
+    ['test/workflows/operator/start-notes'],
+    [
+      {
+        from: 'noteAnswered(run, epoch);\n        return answer;',
+        to: 'noteAnswered(run, await temporal.epoch());\n        return answer;',
+        harm: 'a run that Temporal lost counts as started in the server that followed',
+        named: 'ask: a run that a server lost',
+      },
+    ],
+  ),
+  ...faultsIn(
+    'workflows',
+    'src/temporal/connection.ts',
+    ['test/platform/closed-temporal'],
+    [
+      {
+        from: 'listener?.onReceiveMessage?.(null);\n',
+        to: '',
+        harm: 'a process that stops while it calls Temporal ends with an uncaught error',
+        named: 'begins after the connection was closed',
+      },
+    ],
+  ),
 ];

@@ -1,6 +1,6 @@
 /**
- * Goal: recording a start waits for no lock, and concurrent requests start a run once. Method: a gateway on real
- * rows, a Temporal that only counts, and another transaction that locks a row.
+ * Goal: recording a start waits for no lock and names the server that was asked, and concurrent requests start a run
+ * once. Method: a gateway on real rows, a Temporal that only counts, and another transaction that locks a row.
  * @module
  */
 import { randomUUID } from 'node:crypto';
@@ -22,6 +22,7 @@ let database: Database;
 let gateway: WorkflowGateway;
 const started: string[] = [];
 let epoch: () => Promise<string>;
+let afterCall: () => void;
 
 beforeAll(async () => {
   world = await startWorld();
@@ -32,8 +33,13 @@ beforeAll(async () => {
     workflow: {
       start: async (_type: string, { workflowId }: { workflowId: string }) => {
         started.push(workflowId);
+        afterCall();
       },
-      executeUpdateWithStart: async () => 'the answer',
+      signalWithStart: async () => afterCall(),
+      executeUpdateWithStart: async () => {
+        afterCall();
+        return 'the answer';
+      },
     },
   };
   gateway = createGateway({
@@ -52,6 +58,7 @@ let runs: WorkflowRun[];
 beforeEach(async () => {
   started.length = 0;
   epoch = async () => 'epoch';
+  afterCall = () => undefined;
   runs = await world.sql<WorkflowRun>(
     `insert into workflow_runs (id, workflow, subject_id, owner_id, stage, created_at)
      select 'intent/' || $1 || '_' || n, 'intentLifecycle', 'int_' || n, 'own_a', 'approved', now()
@@ -107,7 +114,7 @@ test('concurrent requests start a run once, and not when the relay has started i
 
 test('an answer is given, whatever becomes of the note of its start', async () => {
   epoch = async () => {
-    throw new Error('Temporal went away after it had answered');
+    throw new Error('the epoch cannot be read');
   };
   const [run] = runs;
   expect(await gateway.ask(run?.id ?? '', message<string, object>('decide'), {}, 'once')).toBe('the answer');
@@ -146,6 +153,36 @@ test('who waits for the row gets its answer, and the start is noted afterwards w
   await gateway.start(later); // Notes are written in their order.
   expect(await notedOf([ended.id, later.id])).toBe(1);
 });
+
+test.each<[how: string, call: (run: WorkflowRun) => Promise<unknown>]>([
+  ['start', (run) => gateway.start(run)],
+  ['wake', (run) => gateway.wake({ ...run, isOpen: true })],
+  ['ask', ({ id }) => gateway.ask(id, message<string, object>('decide'), {}, 'once')],
+  [
+    'start for one who waits',
+    ({ id }) =>
+      gateway.startFor(
+        id,
+        async () => undefined,
+        () => false,
+      ),
+  ],
+])(
+  '%s: a run that a server lost right after it does not count as started in the server that followed',
+  async (_how, call) => {
+    const [run] = runs as [WorkflowRun];
+    epoch = async () => 'lost';
+    afterCall = () => {
+      epoch = async () => 'epoch';
+    };
+    await call(run);
+    const noted = await eventually(
+      () => world.sql('select started_epoch from workflow_runs where id = $1', [run.id]),
+      ([row]) => row?.started_epoch !== null,
+    );
+    expect(noted).toEqual([{ started_epoch: 'lost' }]);
+  },
+);
 
 test('a start of a run that has ended meanwhile is not noted, and its claim ends', async () => {
   const [ended, claimed, open] = runs as [WorkflowRun, WorkflowRun, WorkflowRun];
