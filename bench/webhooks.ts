@@ -24,6 +24,8 @@ const finished = Math.max(0, Number(process.env.BENCH_FINISHED ?? 1_000_000));
 const comparisons = 5;
 const failed = 100_000;
 const shortSeconds = Math.max(1, measuredSeconds / 6);
+/** Of a round that is compared with those beside it: what differs from second to second must not decide. */
+const comparedSeconds = Math.max(1, measuredSeconds / 4);
 /** How long the bench waits for the last delivery of a round before it calls it lost. */
 const patienceMs = 120_000;
 const wanted = {
@@ -73,6 +75,9 @@ type Round = {
   readonly lost: number;
   readonly cpu: string;
 };
+
+/** `slowdown` as a share of the rate alone. */
+type Compared = { readonly measured: Round; readonly after: Round; readonly slowdown: number };
 
 /** Without `eventsPerSecond` as many as are delivered. Ends when everything has arrived. */
 async function round(site: Site, data: unknown, seconds: number, eventsPerSecond?: number): Promise<Round> {
@@ -240,27 +245,43 @@ await runBench('webhooks', async (atEnd) => {
   const slowId = await subscribe(site, `${slow}/slow`);
   const failingId = await subscribe(site, `${failing}/fails`);
   const set = (id: string, status: 'active' | 'paused') => call(site, 'PATCH', `/webhooks/${id}`, { status });
-  const beside = async (others: readonly string[], perSecond?: number): Promise<Round> => {
+  const beside = async (
+    others: readonly string[],
+    { perSecond, seconds = shortSeconds }: { perSecond?: number; seconds?: number } = {},
+  ): Promise<Round> => {
     for (const id of others) await set(id, 'active');
-    const measured = await round(site, example, shortSeconds, perSecond);
+    const measured = await round(site, example, seconds, perSecond);
     for (const id of others) await set(id, 'paused');
     return measured;
   };
   for (const id of [deadId, slowId, failingId]) await set(id, 'paused');
-  const compared: { readonly alone: Round; readonly dead: Round; readonly both: Round }[] = [];
+  // Each is compared with the rounds alone before and after it, because the machine's pace changes meanwhile.
+  const compare = async (others: readonly string[], before: Round): Promise<Compared> => {
+    const measured = await beside(others, { seconds: comparedSeconds });
+    const after = await beside([], { seconds: comparedSeconds });
+    return { measured, after, slowdown: 1 - measured.rate / ((before.rate + after.rate) / 2) };
+  };
+  const first = await beside([], { seconds: comparedSeconds });
+  const compared: { readonly byDead: Compared; readonly byBoth: Compared }[] = [];
   for (let n = 0; n < comparisons; n++) {
-    compared.push({ alone: await beside([]), dead: await beside([deadId]), both: await beside([deadId, slowId]) });
+    const byDead = await compare([deadId], compared.at(-1)?.byBoth.after ?? first);
+    compared.push({ byDead, byBoth: await compare([deadId, slowId], byDead.after) });
   }
-  const slowdownBy = (which: 'dead' | 'both'): number[] => compared.map((one) => 1 - one[which].rate / one.alone.rate);
+  const slowdownBy = (which: 'byDead' | 'byBoth'): number[] => compared.map((one) => one[which].slowdown);
   await set(failingId, 'active');
   await seedFailed(site, failingId, failed);
   const before = await attemptedAgain(site, failingId);
-  const besideFailed = await beside([failingId], half);
+  const besideFailed = await beside([failingId], { perSecond: half });
   const again = (await attemptedAgain(site, failingId)) - before;
   const alone = await beside([]);
   await seedFinished(site, ids[0] ?? '', finished);
   const after = await round(site, example, shortSeconds);
-  const rounds = [plain, steady, ...compared.flatMap(Object.values<Round>), besideFailed, alone, after];
+  const comparing = compared.flatMap(({ byDead, byBoth }) => [byDead, byBoth]);
+  const rounds = [
+    ...[plain, steady, first],
+    ...comparing.flatMap(({ measured, after: next }) => [measured, next]),
+    ...[besideFailed, alone, after],
+  ];
   const megabytes = memory.stop();
 
   const shown = (what: string, { deliveries, rate, delays, cpu }: Round): string[] => [
@@ -275,20 +296,23 @@ await runBench('webhooks', async (atEnd) => {
       ['floor: the same requests, bare undici', '', `${whole(floor)}/s`, '', '', ''],
       ...compared
         .slice(-1)
-        .flatMap(({ dead: besideDead, both }) => [
-          shown('beside one dead endpoint', besideDead),
-          shown('beside one dead and one slow endpoint', both),
+        .flatMap(({ byDead, byBoth }) => [
+          shown('beside one dead endpoint', byDead.measured),
+          shown('beside one dead and one slow endpoint', byBoth.measured),
+          shown('the same endpoints alone, between these', byDead.after),
         ]),
       shown(`${whole(half * endpoints)}/s arriving beside ${whole(failed)} failed`, besideFailed),
-      shown('the same endpoints alone', alone),
+      shown('the same endpoints alone, after all these', alone),
       shown(`with ${whole(finished)} finished deliveries`, after),
     ],
   );
   const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
-  say(`slowdown by one dead endpoint, each beside a round without: ${slowdownBy('dead').map(percent).join(', ')}`);
-  say(`slowdown by a dead and a slow endpoint, the same: ${slowdownBy('both').map(percent).join(', ')}`);
+  say(
+    `slowdown by one dead endpoint, each beside the rounds without before and after it: ${slowdownBy('byDead').map(percent).join(', ')}`,
+  );
+  say(`slowdown by a dead and a slow endpoint, the same: ${slowdownBy('byBoth').map(percent).join(', ')}`);
   say(`of ${whole(failed)} failed deliveries, ${whole(again)} were attempted again meanwhile`);
-  const [slowdown, slowdownByTwo] = [percentile(slowdownBy('dead'), 0.5), percentile(slowdownBy('both'), 0.5)];
+  const [slowdown, slowdownByTwo] = [percentile(slowdownBy('byDead'), 0.5), percentile(slowdownBy('byBoth'), 0.5)];
   const p99BesideFailed = percentile(besideFailed.delays, 0.99);
   const [firstMb = Number.NaN, lastMb = Number.NaN] = [megabytes[0], megabytes.at(-1)];
   say(
