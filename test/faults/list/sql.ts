@@ -113,4 +113,26 @@ export const sqlFaults: readonly Fault[] = [
       },
     ],
   ),
+  ...faultsIn(
+    'sql',
+    'src/usecases/payments/read-for-minting.ts',
+    ['test/api/payments/read-for-minting'],
+    [
+      {
+        from: 'and (r.agent_id is null or r.agent_id = $3)',
+        to: 'and r.agent_id = $3',
+        harm: 'a rule of the owner for every agent does not keep a payment from a merchant that it denies',
+      },
+      {
+        from: "where (m.id = $4 or m.slug = $4) and m.status = 'active' limit 1",
+        to: 'where (m.id = $4 or m.slug = $4) limit 1',
+        harm: 'a suspended merchant is paid',
+      },
+      {
+        from: 'where k.thumbprint = $5 and k.proven_at is not null limit 1',
+        to: 'where k.thumbprint = $5 limit 1',
+        harm: 'who registers the key of another merchant is named as the payee',
+      },
+    ],
+  ),
 ];
