@@ -145,6 +145,10 @@ begin
         outcome_code = v_token ->> 'code', outcome_reason = v_token ->> 'reason',
         updated_at = (v_message ->> 'at')::timestamptz
       where id = v_token ->> 'id' and status in ('offered', 'paying', 'failed', 'refused');
+    -- Another charge with the token was decided since. The version of a recurring intent does not tell.
+    if exists (select from checkouts where id = v_token ->> 'id' and transaction_id <> v_message ->> 'transactionId') then
+      perform stale('checkout');
+    end if;
   elsif v_token ->> 'kind' = 'credential' then
     -- The network uses it once, also where the merchant verified it before.
     update mpp_credentials set status = v_token ->> 'status', authorized_at = (v_message ->> 'at')::timestamptz,

@@ -17,8 +17,7 @@ end $$;
    token that it was made with. */
 create or replace function increment_facts(p_transaction text, p_at timestamptz) returns jsonb language sql stable as $$
   select jsonb_build_object(
-    'counters', to_jsonb(d) || jsonb_build_object('spent_this_month_cents', m.spent_this_month_cents,
-      'card_spent_this_month_cents', m.card_spent_this_month_cents, 'first_merchant', n.first_merchant),
+    'counters', to_jsonb(d) || jsonb_build_object('first_merchant', n.first_merchant),
     'token', (
       select jsonb_build_object('ceiling_cents', k.ceiling_cents, 'host', k.host) from (
         select ceiling_cents, null::text as host from checkouts
@@ -28,9 +27,6 @@ create or replace function increment_facts(p_transaction text, p_at timestamptz)
       ) k limit 1))
   from transactions t
   cross join lateral spending_counters(t.agent_id, t.card_id, coalesce(t.authorized_at, p_at), true, t.id) d
-  -- As of the end of that month: what was spent on a later day of it counts too.
-  cross join lateral spending_counters(t.agent_id, t.card_id, (date_trunc('month', coalesce(t.authorized_at, p_at)
-    at time zone 'UTC') + interval '1 month' - interval '1 microsecond') at time zone 'UTC', true, t.id) m
   cross join lateral spending_counters(t.agent_id, t.card_id, p_at, true) n
   where t.id = p_transaction
 $$;

@@ -1,4 +1,5 @@
-/* What the agent, and one of its cards, has spent in the UTC day and month of `p_at`. `usage_count` and
+/* What the agent, and one of its cards, has spent in the UTC day and month of `p_at`, also on later days of the month:
+   what is decided shortly after midnight may be written before what came shortly before it. `usage_count` and
    `last_payment_at` as the policy counts them: approved payments of the card (of the agent where none is named).
    A card's payments are also those of the cards that it took the place of. A transfer of the agent is spent like a payment
    without a card, and a split is one payment.
@@ -31,7 +32,8 @@ returns table (
         as card_today,
       coalesce(sum(d.spent_cents) filter (where d.card_id = any (line.ids)), 0)::bigint as card_month
     from spent d cross join line
-    where d.day between date_trunc('month', p_at at time zone 'UTC')::date and (p_at at time zone 'UTC')::date
+    where d.day >= date_trunc('month', p_at at time zone 'UTC')
+      and d.day < date_trunc('month', p_at at time zone 'UTC') + interval '1 month'
   ) s
   cross join lateral (
     select coalesce(sum(d.payments), 0)::bigint as payments from spent d cross join line

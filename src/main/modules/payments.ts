@@ -87,7 +87,7 @@ function networkOf({ database, config, log, links, risk }: ApiProcess) {
     authorize,
     admit: authorize.admit,
     advise: bookAdvice({ ...deciding, mostWaitMs: config.BURSAR_DECISION_WAIT_MS }),
-    increment: incrementAuthorization({ database, risk }),
+    increment: incrementAuthorization({ database, risk, mostWaitMs: config.BURSAR_DECISION_WAIT_MS }),
     clear: clearAuthorization({ database, log }),
     reverse: reverseAuthorization({ database, log }),
     refund: refundCardPayment({ database, log }),

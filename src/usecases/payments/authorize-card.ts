@@ -5,9 +5,8 @@
  * @module
  */
 import * as z from 'zod';
-import { type Database, isLockTimeout } from '../../db/database.ts';
+import type { Database } from '../../db/database.ts';
 import { inLanes } from '../../db/lanes.ts';
-import { waitForLocks } from '../../db/lock-wait.ts';
 import { oneRowOf, runSql } from '../../db/statement.ts';
 import type { Tx } from '../../db/tx.ts';
 import { type Known, knownAnswer, loadAuthorizationFacts } from '../../domains/payments/network/authorization-facts.ts';
@@ -32,6 +31,7 @@ import {
   riskOf,
 } from './decide-authorization.ts';
 import { alone, decideBatch } from './decide-batch.ts';
+import { orUnavailable, writeWithin } from './within-lock-wait.ts';
 
 export type AuthorizeCardDeps = DecidingDeps & {
   readonly database: Database;
@@ -56,9 +56,10 @@ export const authorizeCard = ({ mostWaitMs = second, ...deps }: AuthorizeCardDep
   });
   const authorize = async (received: Authorization): Promise<AuthorizationAnswer> => {
     const { answer, ask } = await decide(deps, mostWaitMs, decideInBatch, received);
-    // Apart from the decision, which is kept already: should it get lost, the merchant's next try asks again.
+    // Apart from the decision, which is kept already and must be answered in time: should it get lost, the merchant's next
+    // try asks again.
     if (ask !== undefined) {
-      await deps.database.write(ask).catch((error: unknown) => {
+      await writeWithin(deps.database, mostWaitMs, ask)().catch((error: unknown) => {
         deps.log.error(
           { err: error, transactionId: answer.transactionId },
           'a person could not be asked about a charge',
@@ -89,16 +90,7 @@ async function decide(
   const isPlain = token === undefined && simulation === undefined;
   const first = isPlain ? await decideInBatch(received) : undefined;
   if (first !== undefined && first !== alone) return first;
-  return orUnavailable(mostWaitMs, decideAlone(deps, mostWaitMs, received, isPlain));
-}
-
-async function orUnavailable<T>(waitedMs: number, work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    if (!isLockTimeout(error)) throw error;
-    throw new DomainError('unavailable', lockedAfter(waitedMs), { retryAfterSeconds: 1, cause: error });
-  }
+  return orUnavailable(lockedAfter(mostWaitMs), decideAlone(deps, mostWaitMs, received, isPlain));
 }
 
 async function decideAlone(
@@ -112,26 +104,12 @@ async function decideAlone(
   return untilNotStale(writeWithin(deps.database, mostWaitMs, (tx) => lockedAttempt(tx, deps, received)));
 }
 
-/**
- * A lock that is not given in time ends the transaction: its connection of the pool is not kept for as long as another
- * one's lock.
- */
-function writeWithin<T>(database: Database, mostWaitMs: number, work: (tx: Tx) => Promise<T>): () => Promise<T> {
-  const until = performance.now() + mostWaitMs;
-  return () =>
-    database.write(async (tx) => {
-      const leftMs = Math.max(1, Math.ceil(until - performance.now()));
-      await waitForLocks(tx, leftMs);
-      return work(tx);
-    });
-}
-
 /** A transaction that decides under locks, begun again while its facts change; 503 where it waits too long for a lock. */
 export const decideUnderLocks = <T>(
   database: Database,
   mostWaitMs: number,
   work: (tx: Tx) => Promise<T | undefined>,
-): Promise<T> => orUnavailable(mostWaitMs, untilNotStale(writeWithin(database, mostWaitMs, work)));
+): Promise<T> => orUnavailable(lockedAfter(mostWaitMs), untilNotStale(writeWithin(database, mostWaitMs, work)));
 
 /** Repeats a transaction that decides under locks, a few times. */
 async function untilNotStale<T>(work: () => Promise<T | undefined>): Promise<T> {

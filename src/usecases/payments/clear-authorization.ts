@@ -22,18 +22,21 @@ import { findByAuthorization } from '../../domains/payments/transactions/transac
 import type { Logger } from '../../platform/log.ts';
 import { cardWasUsed } from '../cards/card-was-used.ts';
 import { bookToSuspense } from './book-to-suspense.ts';
+import { bookingWaitMs, writeBooking } from './within-lock-wait.ts';
 
 export type ClearDeps = {
   readonly database: Database;
   readonly log: Pick<Logger, 'error'>;
+  /** For its locks, all in all. */
+  readonly mostWaitMs?: number;
 };
 
 type Clearing = Received<ClearingMessage>;
 
 export const clearAuthorization =
-  ({ database, log }: ClearDeps) =>
+  ({ database, log, mostWaitMs = bookingWaitMs }: ClearDeps) =>
   async (received: Clearing): Promise<BookingAnswer> => {
-    const cleared = await database.write((tx) => clear(tx, received));
+    const cleared = await writeBooking(database, mostWaitMs, (tx) => clear(tx, received));
     const { adapter, message } = received;
     const { id: clearingId, authorizationId, amountCents } = message;
     if ('misfit' in cleared) {

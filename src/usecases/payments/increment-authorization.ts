@@ -42,15 +42,22 @@ import { available, held } from '../../domains/treasury/ledger/account.rules.ts'
 import { authorization as holdPostings } from '../../domains/treasury/ledger/ledger.rules.ts';
 import { lockAccounts } from '../../domains/treasury/ledger/ledger.service.ts';
 import { recordChanges } from '../../events/record.ts';
+import { second } from '../../kernel/instant.ts';
 import { causedBy } from '../../platform/cause.ts';
+import { decideUnderLocks } from './authorize-card.ts';
 
-export type IncrementDeps = { readonly database: Database; readonly risk: RiskEngine };
+/** `mostWaitMs`: for its locks, all in all. An approval that comes later reaches no terminal. */
+export type IncrementDeps = {
+  readonly database: Database;
+  readonly risk: RiskEngine;
+  readonly mostWaitMs?: number;
+};
 type Increment = Received<IncrementMessage>;
 
 export const incrementAuthorization =
-  ({ database, risk }: IncrementDeps) =>
+  ({ database, risk, mostWaitMs = second }: IncrementDeps) =>
   (received: Increment): Promise<AuthorizationAnswer> =>
-    database.write((tx) => increment(tx, risk, received));
+    decideUnderLocks(database, mostWaitMs, (tx) => increment(tx, risk, received));
 
 async function increment(tx: Tx, risk: RiskEngine, received: Increment): Promise<AuthorizationAnswer> {
   const { adapter, message } = received;

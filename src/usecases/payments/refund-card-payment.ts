@@ -23,18 +23,21 @@ import { findByAuthorization } from '../../domains/payments/transactions/transac
 import type { Logger } from '../../platform/log.ts';
 import { bookToSuspense } from './book-to-suspense.ts';
 import { holderOf } from './holder-of-card.ts';
+import { bookingWaitMs, writeBooking } from './within-lock-wait.ts';
 
 export type RefundDeps = {
   readonly database: Database;
   readonly log: Pick<Logger, 'error'>;
+  /** For its locks, all in all. */
+  readonly mostWaitMs?: number;
 };
 
 type Refund = Received<RefundMessage>;
 
 export const refundCardPayment =
-  ({ database, log }: RefundDeps) =>
+  ({ database, log, mostWaitMs = bookingWaitMs }: RefundDeps) =>
   async (received: Refund): Promise<BookingAnswer> => {
-    const refunded = await database.write((tx) => refund(tx, received));
+    const refunded = await writeBooking(database, mostWaitMs, (tx) => refund(tx, received));
     const { adapter, message } = received;
     const { id: refundId, authorizationId, amountCents } = message;
     if ('misfit' in refunded) {

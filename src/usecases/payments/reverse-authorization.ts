@@ -20,18 +20,21 @@ import { lockPayment } from '../../domains/payments/transactions/payment-lock.se
 import { findByAuthorization } from '../../domains/payments/transactions/transaction.queries.ts';
 import type { Logger } from '../../platform/log.ts';
 import { cardWasUsed } from '../cards/card-was-used.ts';
+import { bookingWaitMs, writeBooking } from './within-lock-wait.ts';
 
 export type ReverseDeps = {
   readonly database: Database;
   readonly log: Pick<Logger, 'error'>;
+  /** For its locks, all in all. */
+  readonly mostWaitMs?: number;
 };
 
 type Reversal = Received<ReversalMessage>;
 
 export const reverseAuthorization =
-  ({ database, log }: ReverseDeps) =>
+  ({ database, log, mostWaitMs = bookingWaitMs }: ReverseDeps) =>
   async (received: Reversal): Promise<BookingAnswer> => {
-    const reversed = await database.write((tx) => reverse(tx, received));
+    const reversed = await writeBooking(database, mostWaitMs, (tx) => reverse(tx, received));
     const { adapter, message } = received;
     const { id: reversalId, authorizationId } = message;
     if ('misfit' in reversed) {

@@ -489,3 +489,60 @@ describe('a refund that waited is credited to the wallet that takes the money', 
     },
   );
 });
+
+describe('of a charge about which a person is asked', () => {
+  const asking = { policy: { auto_approve_limit_cents: 1_000 }, fundsCents: 5_000 };
+  const questionsOf = (payer: Payer) =>
+    world.sql<{ id: string; status: string }>('select id, status from intents where agent_id = $1 order by id', [
+      payer.agentId,
+    ]);
+  const approve = (id: string | undefined) =>
+    world.sql(`update intents set status = 'approved', is_auto_approved = false, version = version + 1 where id = $1`, [
+      id,
+    ]);
+
+  test.each([
+    ['approves it', (message: ReturnType<Network['authorizationOf']>) => network.advise(message)],
+    [
+      'collects it',
+      (message: ReturnType<Network['authorizationOf']>, payer: Payer) =>
+        network.clear(payer, { authorizationId: message.id }),
+    ],
+  ])('the network %s: the request ends, and the next attempt is declined', async (_what, goOn) => {
+    const payer = await aPayer(world, asking);
+    const [first, again] = [network.authorizationOf(payer), network.authorizationOf(payer)];
+    for (const message of [first, again])
+      expect((await network.send<Authorized>('authorizations', message)).body.decision).toBe('declined');
+    expect(await questionsOf(payer)).toEqual([{ id: expect.any(String), status: 'pending_approval' }]);
+    // A person is asked once, about the first attempt; the network goes on with the second.
+    expect((await goOn(again, payer)).status).toBe(200);
+    const [asked] = await questionsOf(payer);
+    expect(asked?.status).toBe('cancelled');
+    expect((await network.authorize(payer)).body.decision).toBe('declined');
+    const { available, held } = await balancesOf(world, payer);
+    expect([available, held === 0 || held === 1_250]).toEqual([3_750, true]);
+  });
+
+  test('what a person has approved is used up by it', async () => {
+    const payer = await aPayer(world, asking);
+    const message = network.authorizationOf(payer);
+    await network.send('authorizations', message);
+    const [asked] = await questionsOf(payer);
+    await approve(asked?.id);
+    const { body } = await network.advise(message);
+    expect(await intentOf(asked?.id ?? '')).toEqual({ status: 'approved', matched: body.transactionId });
+    expect((await network.authorize(payer)).body.decision).toBe('declined');
+    expect(await balancesOf(world, payer)).toMatchObject({ available: 3_750, held: 1_250 });
+  });
+
+  test.each([
+    ['another amount', { amountCents: 1_251 }],
+    ['another merchant', { merchant: { ...apiShop, id: 'another-shop' } }],
+  ])('%s: the request stands', async (_what, other) => {
+    const payer = await aPayer(world, asking);
+    await network.authorize(payer);
+    const message = network.authorizationOf(payer, other);
+    await network.advise(message);
+    expect((await questionsOf(payer))[0]?.status).toBe('pending_approval');
+  });
+});

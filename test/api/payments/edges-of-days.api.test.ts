@@ -82,6 +82,14 @@ describe.each(['in a batch', 'alone'] as const)('decided %s', (way) => {
     expect(await asked(way, payer, `${next}T00:00:00.000Z`, 2_500)).toBe(ok);
   });
 
+  test('a charge from before midnight that is decided after one from after it counts that one in its month', async () => {
+    const payer = await aPayer(world, { policy: { monthly_limit_cents: 2_500, daily_limit_cents: 1_500 } });
+    expect(await asked(way, payer, '2027-02-11T00:00:00.000Z', 1_500)).toBe(ok);
+    expect(await asked(way, payer, '2027-02-10T23:59:59.999Z', 1_001)).toBe('declined monthly_limit');
+    expect(await asked(way, payer, '2027-02-10T23:59:59.999Z', 1_000)).toBe(ok);
+    expect(await asked(way, payer, '2027-01-31T23:59:59.999Z', 1_500)).toBe(ok);
+  });
+
   test.each<[string, Parameters<typeof aPayer>[1], string]>([
     ['the policy’s limit of a payment', { policy: { max_transaction_cents: 1_000 } }, 'max_transaction'],
     ['the card’s limit of a payment', { card: { max_transaction_cents: 1_000 } }, 'card_max_transaction'],

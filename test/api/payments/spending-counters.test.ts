@@ -26,8 +26,9 @@ afterAll(async () => {
 
 test.each([
   ['2026-02-28T23:59:59.999Z', { today: 1, month: 1, cardToday: 1, cardMonth: 1 }],
-  ['2026-03-01T00:00:00.000Z', { today: 10, month: 10, cardToday: 10, cardMonth: 10 }],
-  ['2026-03-02T00:00:00.000Z', { today: 0, month: 10, cardToday: 0, cardMonth: 10 }],
+  // With what was paid on later days of the month: a charge from before midnight may be decided after one from after it.
+  ['2026-03-01T00:00:00.000Z', { today: 10, month: 11_110, cardToday: 10, cardMonth: 1_110 }],
+  ['2026-03-02T00:00:00.000Z', { today: 0, month: 11_110, cardToday: 0, cardMonth: 1_110 }],
   ['2026-03-31T23:59:59.999Z', { today: 11_000, month: 11_110, cardToday: 1_000, cardMonth: 1_110 }],
   ['2026-04-01T00:00:00.000Z', { today: 100_000, month: 100_000, cardToday: 100_000, cardMonth: 100_000 }],
 ])('at %s the day and the month have what was paid in them', async (at, expected) => {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { allowAllRisk } from '../../../src/adapters/risk/allow-all.ts';
 import { databaseOf } from '../../../src/db/database.ts';
@@ -14,7 +14,10 @@ import type { Tx } from '../../../src/db/tx.ts';
 import { storeIssuedCard } from '../../../src/domains/cards/cards/card.issue.service.ts';
 import { prepareRotation } from '../../../src/domains/cards/cards/card.rotate.service.ts';
 import { applyToCard } from '../../../src/domains/cards/cards/card.service.ts';
-import { authorizationMessage } from '../../../src/domains/payments/network/network.contract.ts';
+import {
+  type AuthorizationMessage,
+  authorizationMessage,
+} from '../../../src/domains/payments/network/network.contract.ts';
 import { newId } from '../../../src/kernel/ids.ts';
 import { entities } from '../../../src/main/modules/index.ts';
 import type { Cause } from '../../../src/platform/cause.ts';
@@ -22,6 +25,7 @@ import { authorizeCard } from '../../../src/usecases/payments/authorize-card.ts'
 import { requestApproval } from '../../../src/usecases/spending/request-approval.ts';
 import { anIntent, aPayer, balancesOf, brokenInvariants, networkOf, type Payer } from '../../support/payments-world.ts';
 import { reached } from '../../support/reached.ts';
+import { aSubscriber, musicClub } from '../../support/recurring-world.ts';
 import { startWorld, type World } from '../../support/world.ts';
 
 let world: World;
@@ -198,12 +202,13 @@ test('facts that change at every evaluation end in 503, and nothing is written',
 describe('between the decline and the question to a person', () => {
   const links = { open: async () => undefined };
 
-  async function askedAfter(payer: Payer, meanwhile: (tx: Tx) => Promise<unknown>) {
+  type Meanwhile = (tx: Tx, message: AuthorizationMessage) => Promise<unknown>;
+  async function askedAfter(payer: Payer, meanwhile: Meanwhile) {
     const authorize = authorizeCard({
       database: databaseOf(orm),
       log: { error: () => undefined },
       requestApproval: async (tx, ...charge) => {
-        await databaseOf(orm).write(meanwhile);
+        await databaseOf(orm).write((other) => meanwhile(other, charge[0].message));
         await requestApproval(links)(tx, ...charge);
       },
       risk: allowAllRisk,
@@ -234,7 +239,41 @@ describe('between the decline and the question to a person', () => {
     const closeAgent = (tx: Tx) => runSql(tx, `update agents set status = 'closed' where id = $1`, [gone.agentId]);
     expect(await askedAfter(gone, closeAgent)).toEqual([]);
   });
+
+  test.each<[string, (payer: Payer) => Meanwhile]>([
+    ['approves', () => (_tx, message) => network.advise(message)],
+    [
+      'collects',
+      (payer) =>
+        (_tx, { id: authorizationId }) =>
+          network.clear(payer, { authorizationId }),
+    ],
+  ])('the network %s the charge: no approval is requested', async (_what, meanwhile) => {
+    const payer = await wary();
+    expect(await askedAfter(payer, meanwhile(payer))).toEqual([]);
+  });
 });
+
+test('another charge with the token of a recurring intent is declined meanwhile: the token is used, and pays for nothing', async () => {
+  const { payer, declare } = await aSubscriber(world);
+  const { id: intentId } = await declare();
+  const [checkoutId, token] = [newId('checkout'), `spt_${randomUUID()}`];
+  await world.sql(
+    `insert into checkouts (id, owner_id, agent_id, intent_id, card_id, target_url, status, amount_cents, ceiling_cents,
+       token_hash, request_id, created_at, updated_at)
+     values ($1, $2, $3, $4, $5, 'https://shop.example/x', 'paying', 1000, 1000, $6, 'req', now(), now())`,
+    [checkoutId, payer.owner.ownerId, payer.agentId, intentId, payer.cardId, hashOf(token)],
+  );
+  const charge = { token, amountCents: 1_000, merchant: musicClub };
+  const overCeiling = () => network.authorize(payer, { ...charge, amountCents: 1_001 });
+  expect(await authorizeWhile(payer, overCeiling, 1, charge)).toMatchObject({
+    decision: 'declined',
+    rule: 'token_used',
+  });
+  expect(await world.sql('select status from checkouts where id = $1', [checkoutId])).toEqual([{ status: 'declined' }]);
+  expect((await balancesOf(world, payer)).held).toBe(0);
+});
+const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex');
 
 test('the reversal comes meanwhile: declined without a hold', async () => {
   const payer = await aPayer(world, { fundsCents: 5_000 });

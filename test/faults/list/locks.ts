@@ -30,6 +30,60 @@ export const lockFaults: readonly Fault[] = [
       to: "where id = v_intent ->> 'id';",
       harm: 'two charges at once match one intent',
     },
+    {
+      from: "perform stale('checkout');",
+      to: 'null;',
+      harm: 'a payment token that was declined pays for a recurring intent nevertheless',
+    },
+  ]),
+  ...faultsIn(
+    'locks',
+    'src/usecases/payments/authorize-card.ts',
+    ['test/api/payments/lock-waits'],
+    [
+      {
+        from: 'await writeWithin(deps.database, mostWaitMs, ask)()',
+        to: 'await deps.database.write(ask)',
+        harm: 'a decline is not answered while another change holds its agent',
+      },
+    ],
+  ),
+  ...faultsIn(
+    'locks',
+    'src/usecases/payments/within-lock-wait.ts',
+    ['test/api/payments/lock-waits'],
+    [
+      {
+        from: 'await waitForLocks(tx, leftMs);',
+        to: '',
+        harm: 'authorizations of a locked wallet keep connections of the pool for as long as the lock',
+        named: 'increment: 503',
+      },
+    ],
+  ),
+  ...faultsIn(
+    'locks',
+    'src/domains/payments/transactions/booking.others.service.ts',
+    ['test/api/payments/advices'],
+    [
+      {
+        from: '  await endQuestions(tx, [{ row, cause }]);\n',
+        to: '',
+        harm: 'one purchase is paid twice: by the network’s approval, and after a person has approved it',
+      },
+      {
+        from: 'told.filter(({ row }) => row.clearedCents > 0),',
+        to: '[],',
+        harm: 'one purchase is paid twice: by what was collected, and after a person has approved it',
+      },
+    ],
+  ),
+  ...faultsIn('locks', 'src/usecases/spending/request-approval.ts', stale, [
+    {
+      from: 'if (stillDeclined === 0) return;',
+      to: '',
+      harm: 'a person is asked about a charge that the network has approved already',
+    },
   ]),
   ...faultsIn(
     'locks',
@@ -107,18 +161,6 @@ export const lockFaults: readonly Fault[] = [
         from: 'const left = before.leftOf(one.facts);',
         to: 'const left = one.facts;',
         harm: 'payments of one wallet in one batch are decided by the same money',
-      },
-    ],
-  ),
-  ...faultsIn(
-    'locks',
-    'src/usecases/payments/authorize-card.ts',
-    ['test/api/payments/decision-batches'],
-    [
-      {
-        from: 'await waitForLocks(tx, leftMs);',
-        to: '',
-        harm: 'authorizations of a locked wallet keep connections of the pool for as long as the lock',
       },
     ],
   ),

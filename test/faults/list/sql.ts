@@ -16,9 +16,15 @@ export const sqlFaults: readonly Fault[] = [
         harm: 'yesterday counts for the limit of today',
       },
       {
-        from: "where d.day between date_trunc('month', p_at at time zone 'UTC')::date and (p_at at time zone 'UTC')::date",
-        to: "where d.day between (p_at at time zone 'UTC')::date - 30 and (p_at at time zone 'UTC')::date",
+        from: "where d.day >= date_trunc('month', p_at at time zone 'UTC')\n",
+        to: "where d.day >= (p_at at time zone 'UTC')::date - 30\n",
         harm: 'the monthly limit is a limit of 31 days',
+      },
+      {
+        from: "and d.day < date_trunc('month', p_at at time zone 'UTC') + interval '1 month'",
+        to: "and d.day <= (p_at at time zone 'UTC')::date",
+        harm: 'two charges about midnight that are decided in the other order pass the limit of the month',
+        tests: ['test/api/payments/edges-of-days', 'test/api/payments/spending-counters'],
       },
       {
         from: 'select coalesce((select array_append(c.earlier_card_ids, c.id) from cards c where c.id = p_card), array[p_card]) as ids',

@@ -4,7 +4,8 @@
  * @module
  */
 import * as z from 'zod';
-import { oneRowOf } from '../../../db/statement.ts';
+import { idRow } from '../../../db/row-values.ts';
+import { oneRowOf, rowsOf } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
 import type { Change } from '../../../events/record.ts';
 import type { Cause } from '../../../platform/cause.ts';
@@ -61,6 +62,10 @@ export async function bookCollected(tx: Tx, row: TransactionRow, cause: Cause): 
  */
 async function tellIntents(tx: Tx, told: readonly Told<Ending>[]): Promise<void> {
   const meant: (Told<Ending> & { intentId: string })[] = [];
+  await endQuestions(
+    tx,
+    told.filter(({ row }) => row.clearedCents > 0),
+  );
   for (const one of told) {
     const isCollected = one.row.clearedCents > 0;
     const intentId = one.row.intentId ?? (isCollected ? await intentMeant(tx, one.row.id) : null);
@@ -126,6 +131,7 @@ async function paysNow(tx: Tx, row: TransactionRow, intent: IntentRow, cause: Ca
  * pays for it before the clearing. For a caller that has locked no ledger account yet.
  */
 export async function matchMeant(tx: Tx, row: TransactionRow, cause: Cause): Promise<void> {
+  await endQuestions(tx, [{ row, cause }]);
   const intentId = row.intentId ?? (await intentMeant(tx, row.id));
   if (intentId == null) return;
   const intent = (await lockIntents(tx, [intentId])).get(intentId) as IntentRow;
@@ -133,6 +139,17 @@ export async function matchMeant(tx: Tx, row: TransactionRow, cause: Cause): Pro
   if (intent.status !== 'approved') return;
   await matchIfFree(tx, row, intent, cause);
   if (intent.matchedTransactionId === row.id) await paysFor(tx, row, intent.id);
+}
+
+/** No person is asked any more about a declined charge that the network has approved or collected: it would be paid twice. */
+async function endQuestions(tx: Tx, told: readonly Pick<Told, 'row' | 'cause'>[]): Promise<void> {
+  const declined = told.filter((one) => one.row.intentId == null && one.row.approvedCents === 0);
+  for (const { row, cause } of declined) {
+    const reason = `the network approved or collected transaction ${row.id}, the charge that this request is about`;
+    const ended = { ...cause, causeId: `${cause.causeId}/not-asked` };
+    const questions = await rowsOf(tx, idRow, 'select questions_about($1::text[]) as id', [[row.id]]);
+    for (const { id } of questions) await applyToIntent(tx, id, { kind: 'cancel', reason }, ended);
+  }
 }
 
 /** One that something else pays for, or that is past its deadline, stays. The intent is approved and locked. */
