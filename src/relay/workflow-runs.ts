@@ -103,13 +103,17 @@ export function createRelay({ database, clock, temporal, gateway, log, batchMs =
       { lanes: Math.max(fewestLanes, Math.min(lanes, mostUnderWay - calls)), forMs: batchMs },
     );
     const end = async (): Promise<Worked<Claimed>> => {
-      const { settled, ...worked } = await batch;
+      const { settled, ...counts } = await batch;
       underWay.add(settled);
       void settled.finally(() => underWay.delete(settled));
-      await claims.release(queue, worked.notBegun);
-      return worked;
+      await claims.release(queue, counts.notBegun);
+      return counts;
     };
-    return { worked: end() };
+    const worked = end();
+    // Its failure is read at the end of the pass, which may await a statement until then: without a handler it would end
+    // the process.
+    worked.catch(() => undefined);
+    return { worked };
   };
 
   /** One run that cannot be reached is its own matter. When none can, Temporal is away, whatever its front end says. */

@@ -1,6 +1,11 @@
-/** Goal: a wake is never lost, whatever fails between claim and signal. Method: a gateway that fails on request. @module */
+/**
+ * Goal: a wake is never lost, whatever fails between claim and signal, and no failure ends the worker. Method: a gateway
+ * that fails or hangs on request, and a trigger that refuses the release of claims.
+ * @module
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { databaseOf } from '../../../src/db/database.ts';
+import { type Database, databaseOf } from '../../../src/db/database.ts';
 import { type Orm, openDatabase } from '../../../src/db/orm.ts';
 import { entities } from '../../../src/main/modules/index.ts';
 import { createClock } from '../../../src/platform/clock.ts';
@@ -24,21 +29,24 @@ afterAll(async () => {
 });
 
 let relay: Relay;
-beforeAll(() => {
-  const database = databaseOf(orm);
+const relayOn = (database: Database, batchMs: number): Relay => {
   const act = async ({ id }: WorkflowRun) => {
     if (isAway) throw new Error('Temporal is away');
     await during();
     woken.push(id);
   };
-  relay = createRelay({
+  return createRelay({
     database,
     clock: createClock(database, 'sandbox'),
     temporal: { epoch: async () => 'epoch', isReachable: async () => !isAway },
     gateway: { start: act, wake: act },
     log: createLogger({ name: 'test', level: 'silent' }),
-    batchMs: 3_000, // Of the one call that hangs; on a busy machine the others need more than the usual 0.3 s.
+    batchMs,
   });
+};
+beforeAll(() => {
+  // The time of the one call that hangs; on a busy machine the others need more than the usual 0.3 s.
+  relay = relayOn(databaseOf(orm), 3_000);
 });
 const pass = () => relay.pass();
 let during = async (): Promise<unknown> => undefined;
@@ -106,4 +114,56 @@ test('a late confirmation does not end the claim of a later change', async () =>
   const [row] = await world.sql(`select waking_until from workflow_runs where id = 'intent/int_b'`);
   expect(row).toEqual({ waking_until: expect.any(Date) });
   during = async () => undefined;
+});
+
+test('when claims cannot be given back, the pass fails, the process goes on, and the wakes are sent later', async () => {
+  woken.length = 0;
+  await world.sql('delete from workflow_runs');
+  await world.sql(
+    `insert into workflow_runs (id, workflow, subject_id, owner_id, stage, started_epoch, wanted_wake, created_at)
+     select 'intent/int_' || n, 'intentLifecycle', 'int_' || n, 'own_a', 'approved', 'epoch', true, '2026-01-01'
+     from generate_series(1, 20) n`, // More than the lanes, so that some are claimed and not begun.
+  );
+  await world.sql(
+    `create function no_release() returns trigger language plpgsql as $$ begin raise exception 'not given back'; end $$;
+     create trigger no_release before update on workflow_runs for each row
+       when (old.waking_until is not null and new.wanted_wake) execute function no_release()`,
+  );
+  let go = (): void => undefined;
+  const hanging = new Promise<void>((resolve) => {
+    go = resolve;
+  });
+  during = () => hanging;
+  const database = databaseOf(orm);
+  let upkeep = 0;
+  const slow: Database = {
+    ...database,
+    write: async (work) => {
+      const written = await database.write(work);
+      await sleep(500); // So that the upkeep still goes on when the claims are refused.
+      upkeep += 1;
+      return written;
+    },
+  };
+  const unhandled: unknown[] = [];
+  const note = (error: unknown): void => {
+    unhandled.push(error);
+  };
+  process.on('unhandledRejection', note);
+  try {
+    const hindered = relayOn(slow, 20);
+    await expect(hindered.pass()).rejects.toThrow('not given back');
+    expect(upkeep).toBe(2); // The pass went on to its end.
+    expect(unhandled).toEqual([]);
+    go();
+    await hindered.settled();
+  } finally {
+    process.off('unhandledRejection', note);
+    go();
+    during = async () => undefined;
+    await world.sql('drop trigger no_release on workflow_runs');
+  }
+  await world.sql(`update workflow_runs set waking_until = now() - interval '1 second' where waking_until is not null`);
+  await pass();
+  expect(new Set(woken).size).toBe(20);
 });
