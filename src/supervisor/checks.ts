@@ -5,8 +5,8 @@
  */
 import { createPrivateKey } from 'node:crypto';
 import { connect as connectSocket } from 'node:net';
-import { Connection } from '@temporalio/client';
 import pg from 'pg';
+import { connect } from '../temporal/connect.ts';
 import type { TemporalSecurity } from '../temporal/security.ts';
 import { readVaultKeys } from '../vault/vault-keys.ts';
 
@@ -101,7 +101,7 @@ export async function checkTemporal(address: string, security: TemporalSecurity)
     if (code !== undefined) throw new Error(`TEMPORAL_ADDRESS: no Temporal server answers at ${address} (${code})`);
   }
   try {
-    const connection = await Connection.connect({ address, ...security, connectTimeout: answerWithinMs });
+    const connection = await connect({ address, ...security, connectTimeout: answerWithinMs });
     await connection.close();
   } catch (error) {
     const why = error instanceof Error ? error.message.split('\n')[0] : 'unknown';

@@ -4,7 +4,8 @@
  * @module
  */
 import { fileURLToPath } from 'node:url';
-import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
+import { Client, type Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
+import { connect } from './connect.ts';
 import type { TemporalSecurity } from './security.ts';
 
 export type TemporalOptions = {
@@ -82,7 +83,7 @@ export function createTemporal({ address, namespace, security }: TemporalOptions
   let reading: Promise<string> | undefined;
 
   const open = async (): Promise<Connection> => {
-    opening ??= Connection.connect({
+    opening ??= connect({
       address,
       ...security,
       connectTimeout: connectTimeoutMs,

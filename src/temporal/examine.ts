@@ -1,5 +1,5 @@
 /** Whether a namespace of a Temporal server has what Bursar needs. Changes nothing. @module */
-import { Connection } from '@temporalio/client';
+import { connect } from './connect.ts';
 import { filterAttributes, probeOf } from './filter-attributes.ts';
 import type { TemporalSecurity } from './security.ts';
 
@@ -17,7 +17,7 @@ const missing = 5;
 
 /** Undefined where nothing is missing. Throws for a server that does not answer, or refuses to. */
 export async function temporalFault({ address, namespace, security }: Place): Promise<TemporalFault | undefined> {
-  const connection = await Connection.connect({ address, ...security, connectTimeout: answerWithinMs });
+  const connection = await connect({ address, ...security, connectTimeout: answerWithinMs });
   const { workflowService } = connection;
   const refuses = async (query: string): Promise<number | undefined> => {
     try {

@@ -6,7 +6,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Connection } from '@temporalio/client';
+import type { Connection } from '@temporalio/client';
+import { connect } from './connect.ts';
 import { filterAttributes, probeOf } from './filter-attributes.ts';
 import type { TemporalSecurity } from './security.ts';
 
@@ -25,7 +26,7 @@ export async function setUpTemporal({
   security = {},
   isOwnServer = false,
 }: TemporalSetup): Promise<string> {
-  const connection = await connect(address, security);
+  const connection = await retried(60, () => connect({ address, ...security, connectTimeout: '5 seconds' }));
   try {
     const done = [
       await ensureNamespace(connection, namespace, isOwnServer),
@@ -49,10 +50,6 @@ const status = {
   unimplemented: 12,
   unavailable: 14,
 };
-
-async function connect(address: string, security: TemporalSecurity): Promise<Connection> {
-  return retried(60, () => Connection.connect({ address, ...security, connectTimeout: '5 seconds' }));
-}
 
 async function ensureNamespace(connection: Connection, namespace: string, isOwnServer: boolean): Promise<string> {
   const { workflowService } = connection;
