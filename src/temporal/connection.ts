@@ -79,6 +79,7 @@ const endedCall: ReturnType<NextCall> = {
 export function createTemporal({ address, namespace, security }: TemporalOptions): Temporal {
   let opening: Promise<Connection> | undefined;
   let made: { connection: Connection; client: Client } | undefined;
+  /** `until` by the time that passes: a machine's clock that is set back would keep an old epoch. */
   let known: { epoch: string; until: number } | undefined;
   let reading: Promise<string> | undefined;
 
@@ -108,7 +109,7 @@ export function createTemporal({ address, namespace, security }: TemporalOptions
 
   const readEpoch = async (): Promise<string> => {
     const epoch = await describe();
-    known = { epoch, until: Date.now() + epochLivesMs };
+    known = { epoch, until: performance.now() + epochLivesMs };
     return epoch;
   };
 
@@ -122,7 +123,7 @@ export function createTemporal({ address, namespace, security }: TemporalOptions
       return made.client;
     },
     epoch: async () => {
-      if (known !== undefined && known.until > Date.now()) return known.epoch;
+      if (known !== undefined && known.until > performance.now()) return known.epoch;
       known = undefined;
       reading ??= readEpoch().finally(() => {
         reading = undefined;
