@@ -80,7 +80,9 @@ begin
   if v_ids is null then return null; end if;
   with claimed as (
     update webhook_deliveries d
-    set status = 'delivering', claims = d.claims + 1, lease_until = now() + p_lease_ms * interval '1 millisecond'
+    -- Not from the begin of the transaction, which may have waited for the health of the receiver.
+    set status = 'delivering', claims = d.claims + 1,
+      lease_until = clock_timestamp() + p_lease_ms * interval '1 millisecond'
     where d.id = any(v_ids)
     returning d.id, d.webhook_id, d.event_id, d.subject_id is not null as is_ordered, d.plan,
       d.attempts_made + 1 as attempt, d.claims as fence),

@@ -6,7 +6,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { runSql } from '../../../src/db/statement.ts';
+import * as z from 'zod';
+import { oneRowOf, runSql } from '../../../src/db/statement.ts';
 import { type Attempt, claimRetries } from '../../../src/domains/delivery/webhooks/delivery.claim.service.ts';
 import { claimLimits } from '../../../src/relay/deliveries.ts';
 import { claimInSteps } from '../../../src/relay/first-attempts.ts';
@@ -91,6 +92,28 @@ describe('a claim', () => {
     expect(await retries()).toHaveLength(2);
     expect(await retries()).toEqual([]);
     expect(await claim(1_000, 40, first.slice(0, 10))).toEqual([]);
+  });
+
+  test('of retries that waited for the health of their receiver holds for its whole lease', async () => {
+    const owner = await subscribedTo(bursar, 'waited-for');
+    await addBacklog(bursar, owner, { count: 1, attempts: 1 });
+    const { database } = bursar.infrastructure;
+    const now = await businessNow(bursar.world);
+    const held = Promise.withResolvers<void>();
+    const holding = database.write(async (tx) => {
+      await runSql(tx, 'select 1 from webhook_health where webhook_id = $1 for update', [owner.webhookId]);
+      held.resolve();
+      await sleep(1_500);
+    });
+    await held.promise;
+    const limits = { ...claimLimits, leaseMs: 1_000 };
+    const lease = await database.write(async (tx) => {
+      const claimed = await claimRetries(tx, owner.webhookId, now, 1, limits);
+      const isHeld = 'select lease_until > clock_timestamp() as "isHeld" from webhook_deliveries where id = $1';
+      return oneRowOf(tx, z.object({ isHeld: z.boolean() }), isHeld, [claimed[0]?.id]);
+    });
+    await holding;
+    expect(lease).toEqual({ isHeld: true });
   });
 
   test('takes nothing for a subscription that was paused or disabled before the lock was taken', async () => {
