@@ -51,6 +51,7 @@ export function createRetrySender(options: RetryOptions): RetrySender {
   const { mostUnderWay = 400, mostOfBatch = 50, patienceMs = 3 * second } = options;
   const underWay = new Set<Promise<void>>();
   let stopping = false;
+  let isDrained = false;
 
   const save = async (results: readonly Result[]): Promise<void> => {
     const now = await clock.now();
@@ -62,6 +63,11 @@ export function createRetrySender(options: RetryOptions): RetrySender {
   const carryOut = async (claimed: Claimed): Promise<void> => {
     try {
       const result = await send(claimed);
+      if (isDrained && result.attempted.status === null) {
+        // The process closes its connections now, which is no failure of the receiver. An answer still counts.
+        log.warn({ deliveryId: claimed.id }, 'the process stopped before an answer came; the retry is made again');
+        return;
+      }
       // One result that cannot be written must not keep the others from being written.
       await saveWithOthers(result).catch(() => save([result]));
     } catch (error) {
@@ -116,6 +122,7 @@ export function createRetrySender(options: RetryOptions): RetrySender {
     stop: async () => {
       stopping = true;
       await within(drainMs, Promise.all(underWay));
+      isDrained = true;
     },
   };
 }
