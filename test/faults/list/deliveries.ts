@@ -65,6 +65,12 @@ export const deliveryFaults: readonly Fault[] = [
         harm: 'a receiver that has recovered is still counted as failing, and disabled',
       },
       {
+        from: '!mixed.has(result.claimed.webhookId) || lastOf.get(result.claimed.webhookId) !== result',
+        to: 'true',
+        harm: 'five attempts without an answer among many that succeed slow a receiver down as if it answered none',
+        named: 'ends their row',
+      },
+      {
         from: 'where d.id = g.id and d.claims = g.fence and ${isUnderWay}\n      and g.webhook_id',
         to: 'where d.id = g.id and ${isUnderWay}\n      and g.webhook_id',
         harm: 'a late result ends a delivery that another process is sending',

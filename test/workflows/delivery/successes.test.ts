@@ -3,7 +3,7 @@
  * transaction what it may not decide. Rows and results are made here; nothing is sent.
  * @module
  */
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Claimed, claimFirstAttempts } from '../../../src/domains/delivery/webhooks/delivery.claim.service.ts';
 import { recordResults, recordSuccesses } from '../../../src/domains/delivery/webhooks/delivery.result.service.ts';
 import type { Result } from '../../../src/domains/delivery/webhooks/delivery.send.service.ts';
@@ -36,6 +36,11 @@ const answered = (claimed: Claimed, status: number): Result => ({
   tookMs: 7,
   retryAfterMs: 0,
   responseBody: null,
+});
+
+const unreached = (claimed: Claimed): Result => ({
+  ...answered(claimed, 0),
+  attempted: { status: null, timedOut: false, failure: 'refused' },
 });
 
 const record = async (results: readonly Result[]): Promise<readonly Result[]> =>
@@ -85,17 +90,56 @@ test('failures, ordered deliveries, and receivers that have been failing are lef
   const [lost] = claimed.filter(({ webhookId }) => webhookId === plain.webhookId);
   const results = claimed.map((delivery) => answered(delivery, delivery === lost ? 500 : 200));
   const left = await record(results);
+  // The last success beside a failure is left too, because a success ends the row of failures.
+  const last = results.findLast(({ claimed: delivery }) => delivery.webhookId === plain.webhookId);
   const expected = results.filter(
-    ({ claimed: delivery }) => delivery === lost || delivery.webhookId !== plain.webhookId,
+    (result) => result.claimed === lost || result === last || result.claimed.webhookId !== plain.webhookId,
   );
   expect(new Set(left)).toEqual(new Set(expected));
-  expect(await Promise.all([plain, failing, ordered].map(succeeded))).toEqual([3, 0, 0]);
+  expect(await Promise.all([plain, failing, ordered].map(succeeded))).toEqual([2, 0, 0]);
   const { database } = bursar.infrastructure;
   const now = await businessNow(bursar.world);
   expect(await database.write((tx) => recordResults(tx, left, now))).toHaveLength(left.length);
   expect(await Promise.all([plain, failing, ordered].map(succeeded))).toEqual([3, 2, 2]);
   const health = 'select failures_in_row, failing_since from webhook_health where webhook_id = $1';
   expect(await bursar.world.sql(health, [failing.webhookId])).toEqual([{ failures_in_row: 0, failing_since: null }]);
+});
+
+/**
+ * Goal: a receiver's health is that of its results in their order, although most successes are saved without looking at
+ * it. Method: batches of one receiver, recorded as the relay records them; then the row of its health.
+ */
+describe('failures and successes of a healthy receiver in one batch', () => {
+  const recorded = async (box: string, made: readonly ((claimed: Claimed) => Result)[]) => {
+    const { webhookId } = await waiting(box, made.length);
+    const left = await record((await claim()).map((delivery, n) => made[n]!(delivery)));
+    const now = await businessNow(bursar.world);
+    await bursar.infrastructure.database.write((tx) => recordResults(tx, left, now));
+    const [health] = await bursar.world.sql(
+      `select failures_in_row, timeouts_in_row, failing_since is not null as is_failing
+       from webhook_health where webhook_id = $1`,
+      [webhookId],
+    );
+    return { left: left.length, ...health };
+  };
+  const ok = (claimed: Claimed) => answered(claimed, 200);
+  const failed = (claimed: Claimed) => answered(claimed, 500);
+  const healthy = { failures_in_row: 0, timeouts_in_row: 0, is_failing: false };
+
+  test('a success after five attempts without an answer ends their row', async () => {
+    const made = [...Array.from({ length: 5 }, () => unreached), ok];
+    expect(await recorded('reached-again', made)).toEqual({ left: 6, ...healthy });
+  });
+
+  test('failures with a success after each are none in a row, and only the last success is left', async () => {
+    const made = Array.from({ length: 5 }, () => [unreached, ok]).flat();
+    expect(await recorded('alternating', made)).toEqual({ left: 6, ...healthy });
+  });
+
+  test('a failure after a success counts', async () => {
+    const counted = { left: 2, failures_in_row: 1, timeouts_in_row: 0, is_failing: true };
+    expect(await recorded('fails-now', [ok, failed])).toEqual(counted);
+  });
 });
 
 test('a success counts once, and not after its claim has expired', async () => {

@@ -48,10 +48,11 @@ export async function recordResults(
  * needs no transaction around it. Answers the results that are left to `recordResults`.
  */
 export async function recordSuccesses(tx: Tx, results: readonly Result[], now: Date): Promise<readonly Result[]> {
-  const plain = results.flatMap((result) => {
+  const successes = results.flatMap((result) => {
     const evaluated = evaluateAttempt(result.attempted);
     return evaluated.outcome === 'success' && !result.claimed.isOrdered ? [{ result, evaluated }] : [];
   });
+  const plain = successes.length === results.length ? successes : withoutLastOfMixed(results, successes);
   if (plain.length === 0) return results;
   // Columns cost PostgreSQL less than a document of records.
   const failing = await rowsOf(tx, idRow, saveSuccesses, [
@@ -67,6 +68,21 @@ export async function recordSuccesses(tx: Tx, results: readonly Result[], now: D
   const left = new Set(failing.map(({ id }) => id));
   const saved = new Set(plain.flatMap(({ result }) => (left.has(result.claimed.webhookId) ? [] : [result])));
   return results.filter((result) => !saved.has(result));
+}
+
+type Success = { readonly result: Result; readonly evaluated: Evaluated };
+
+/**
+ * Of a receiver with other results beside its successes, the last success stays with these, because it ends the row of the
+ * failures before it: without it they would count as if nothing had been answered between them.
+ */
+function withoutLastOfMixed(results: readonly Result[], successes: readonly Success[]): readonly Success[] {
+  const successful = new Set(successes.map(({ result }) => result));
+  const mixed = new Set(results.flatMap((one) => (successful.has(one) ? [] : [one.claimed.webhookId])));
+  const lastOf = new Map(successes.map(({ result }) => [result.claimed.webhookId, result]));
+  return successes.filter(
+    ({ result }) => !mixed.has(result.claimed.webhookId) || lastOf.get(result.claimed.webhookId) !== result,
+  );
 }
 
 /**
