@@ -426,7 +426,7 @@ describe('deliveries whose event is not kept any more', () => {
   });
 });
 
-test('results of a receiver whose URL was replaced meanwhile neither disable the subscription nor slow down the new receiver', async () => {
+test('results of a receiver whose URL was replaced meanwhile neither disable the subscription, end deliveries nor slow down the new receiver', async () => {
   bursar.receiver.answers('replaced', inTurn(status(410), status(500)));
   const owner = await subscribed('replaced');
   await bursar.emit(owner.ownerId, 3);
@@ -442,6 +442,12 @@ test('results of a receiver whose URL was replaced meanwhile neither disable the
   expect(await owner.webhooks.getWebhook({ params })).toMatchObject({ status: 'active', disabledReason: null });
   const health = 'select failures_in_row, last_outcome from webhook_health where webhook_id = $1';
   expect(await bursar.world.sql(health, [owner.webhook.id])).toEqual([{ failures_in_row: 0, last_outcome: null }]);
+  // The 410 was of the receiver before: the new one gets that delivery too.
+  const { claimed: gone } = results.find(({ attempted }) => attempted.status === 410) ?? {};
+  const params410 = { deliveryId: gone?.id as string };
+  expect(await owner.webhooks.getWebhookDelivery({ params: params410 })).toMatchObject({
+    ...{ status: 'pending', error: 'answered 410 Gone', nextAttemptAt: expect.any(String) },
+  });
 });
 
 describe('several relays', () => {

@@ -29,7 +29,7 @@ export async function recordResults(
 ): Promise<string[]> {
   if (results.length === 0) return [];
   const open = await openReceivers(tx, results);
-  const settled = results.map((result) => settle(result, { isOpen: open.has(result.claimed.webhookId), gapsMs }, now));
+  const settled = results.map((result) => settle(result, { openUrl: open.get(result.claimed.webhookId), gapsMs }, now));
   const counted = await save(tx, settled, now);
   const applied = settled.filter(({ result }) => counted.has(result.claimed.id));
   const disabled = await saveHealth(tx, applied, now);
@@ -110,23 +110,27 @@ const saveSuccesses = `with given as materialized (
 
 type Settled = { readonly result: Result; readonly evaluated: Evaluated; readonly after: AfterAttempt };
 
-type Terms = { readonly isOpen: boolean; readonly gapsMs: readonly number[] };
+/** `openUrl`: of the subscription while it takes deliveries, as it is now. */
+type Terms = { readonly openUrl: string | undefined; readonly gapsMs: readonly number[] };
 
-function settle(result: Result, terms: Terms, now: Date): Settled {
-  const { plan, attempt } = result.claimed;
+function settle(result: Result, { openUrl, gapsMs }: Terms, now: Date): Settled {
+  const { plan, attempt, url } = result.claimed;
   const evaluated = evaluateAttempt(result.attempted);
-  const standing = { plan, attempt, outcome: evaluated.outcome, retryAfterMs: result.retryAfterMs, ...terms };
+  // Only the receiver that was replaced is gone: the new one gets the delivery by the schedule.
+  const outcome = evaluated.outcome === 'gone' && url !== openUrl ? 'failure' : evaluated.outcome;
+  const standing = { plan, attempt, outcome, retryAfterMs: result.retryAfterMs, isOpen: openUrl !== undefined, gapsMs };
   return { result, evaluated, after: afterAttempt(standing, now) };
 }
 
-async function openReceivers(tx: Tx, results: readonly Result[]): Promise<Set<string>> {
+/** The URLs by the ids. */
+async function openReceivers(tx: Tx, results: readonly Result[]): Promise<Map<string, string>> {
   const open = await rowsOf(
     tx,
-    idRow,
-    `select id from webhooks where id = any($1::text[]) and deleted_at is null and status <> 'disabled'`,
+    urlRow,
+    `select id, url from webhooks where id = any($1::text[]) and deleted_at is null and status <> 'disabled'`,
     [[...new Set(results.map(({ claimed }) => claimed.webhookId))]],
   );
-  return new Set(open.map(({ id }) => id));
+  return new Map(open.map(({ id, url }) => [id, url]));
 }
 
 /** `subjectId` only where the end of this one lets the next of the subject go. */
