@@ -28,6 +28,12 @@ afterAll(() => bursar.close());
 
 const kept = { deliveries: 90, events: 400 };
 
+/** Ends what waits of a subscription, which only a closed one does. */
+async function endDeliveriesOf(webhookId: string): Promise<void> {
+  await bursar.world.sql(`update webhooks set status = 'disabled' where id = $1`, [webhookId]);
+  await bursar.infrastructure.database.write((tx) => endWaitingOf(tx, [webhookId], 'the test ends it'));
+}
+
 test('finished deliveries go after 90 days and events after 400, in batches; what waits and what is younger stays', async () => {
   const owner = await bursar.subscriber();
   const { id } = await owner.webhooks.createWebhook({
@@ -128,7 +134,7 @@ describe('the age of a delivery', () => {
       async () => [...(await arrives.statuses()), ...(await fails.statuses())],
       (found) => found.join() === 'succeeded,failed',
     );
-    await bursar.infrastructure.database.write((tx) => endWaitingOf(tx, [ends.id], 'the test ends it'));
+    await endDeliveriesOf(ends.id);
     expect(await ends.statuses()).toEqual(['dead']);
     await purge();
     expect(await Promise.all(all.map(({ statuses }) => statuses()))).toEqual([['succeeded'], ['failed'], ['dead']]);
@@ -145,7 +151,7 @@ describe('the age of a delivery', () => {
     const [busy, other] = [await subscribed(), await subscribed()];
     for (const owner of [busy, other]) {
       await bursar.emit(owner.ownerId, 3);
-      await bursar.infrastructure.database.write((tx) => endWaitingOf(tx, [owner.id], 'the test ends it'));
+      await endDeliveriesOf(owner.id);
     }
     await bursar.world.advance(91 * day);
     const client = new pg.Client(bursar.world.ownerUrl);
@@ -168,8 +174,7 @@ describe('a pass of the purge', () => {
     await addBacklog(bursar, subscription, { count });
     return subscription;
   };
-  const end = ({ webhookId }: Subscribed) =>
-    bursar.infrastructure.database.write((tx) => endWaitingOf(tx, [webhookId], 'the test ends it'));
+  const end = ({ webhookId }: Subscribed) => endDeliveriesOf(webhookId);
   const left = ({ webhookId }: Subscribed) => countDeliveries(bursar, webhookId, 'true');
 
   test('gives each subscription the same share, so that the many of one do not keep the few of another', async () => {

@@ -311,6 +311,7 @@ test('what was parked arrives in order once those before it are over, and ends w
   await bursar.stopRelays();
   await claimInSteps(database, 1, claimLimits);
   expect(await waiting(owner.webhookId, 'is_parked')).toBeGreaterThan(0);
+  await bursar.world.sql(`update webhooks set status = 'disabled' where id = $1`, [owner.webhookId]);
   await database.write((tx) => endPendingOf(tx, [owner.webhookId], 'closed by a test'));
   expect(await waiting(owner.webhookId, `is_parked or status = 'pending'`)).toBe(0);
 }, 300_000);

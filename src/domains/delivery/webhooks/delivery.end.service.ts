@@ -12,7 +12,10 @@ import { endedInOrder, freeNextOf, waitsUnparked } from './delivery.order.servic
 import { lostStatus, plans } from './delivery.rules.ts';
 import { endpointWorkflowId } from './endpoint.messages.ts';
 
-/** Ends what waits at these subscriptions, however much, and wakes the runs of their retries. Returns how many ended. */
+/**
+ * Ends what waits at those of these subscriptions that are closed, however much, and wakes the runs of their retries. Returns
+ * how many ended.
+ */
 export async function endPendingOf(tx: Tx, webhookIds: readonly string[], reason: string): Promise<number> {
   const ended = await endWaitingOf(tx, webhookIds, reason);
   await wakeWorkflowRuns(tx, webhookIds.map(endpointWorkflowId));
@@ -27,20 +30,27 @@ export function endWaitingOf(tx: Tx, webhookIds: readonly string[], reason: stri
   return end(
     tx,
     // One part for each index: finished deliveries are never read.
-    `select d.id from webhook_deliveries d where d.webhook_id = any($3::text[]) and ${waitsUnparked}
+    `select d.id from webhook_deliveries d where d.webhook_id = any(${closed}) and ${waitsUnparked}
      union all
-     select id from webhook_deliveries where webhook_id = any($3::text[]) and is_parked
+     select id from webhook_deliveries where webhook_id = any(${closed}) and is_parked
      union all
-     select id from webhook_deliveries where webhook_id = any($3::text[]) and status = 'pending' and attempts_made > 0
+     select id from webhook_deliveries where webhook_id = any(${closed}) and status = 'pending' and attempts_made > 0
      union all
      select id from (
        select id from webhook_deliveries
-       where webhook_id = any($3::text[]) and status = 'delivering' and attempts_made > 0 and lease_until < now()
+       where webhook_id = any(${closed}) and status = 'delivering' and attempts_made > 0 and lease_until < now()
        for update skip locked) orphaned`,
     reason,
     [webhookIds],
   );
 }
+
+/**
+ * Of the subscriptions in `$3`. Read by the statement that ends, because the caller may have read them in an earlier
+ * transaction: what was added after the owner opened one again must not end.
+ */
+const closed = `array(
+  select w.id from webhooks w where w.id = any($3::text[]) and (w.deleted_at is not null or w.status = 'disabled'))`;
 
 /** Ends up to `most` deliveries of one subscription that wait for another attempt. `deliveryId` null: any of them. */
 export function endRetriesOf(

@@ -270,8 +270,8 @@ async function saveHealth(tx: Tx, applied: readonly Settled[], now: Date): Promi
   for (const { id, seen, health } of after) {
     const why = whyDisabled(health, seen, now);
     if (why === undefined) continue;
-    await disableWebhook(tx, id, why, disabling(id, now));
-    disabled.add(id);
+    // Where another transaction has closed it, that one has not ended what is saved here: the run of the retries does.
+    if (await disableWebhook(tx, id, why, disabling(id, now))) disabled.add(id);
   }
   return disabled;
 }

@@ -1,0 +1,97 @@
+/**
+ * Goal: whoever closes or opens a subscription while another transaction acts on it, no delivery waits without a run that
+ * attempts or ends it, and none of an open subscription is ended. Method: both transactions in PostgreSQL, in the order
+ * that does harm; no worker runs.
+ * @module
+ */
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Database } from '../../../src/db/database.ts';
+import { claimFirstAttempts } from '../../../src/domains/delivery/webhooks/delivery.claim.service.ts';
+import { recordResults } from '../../../src/domains/delivery/webhooks/delivery.result.service.ts';
+import { endpointWorkflowId } from '../../../src/domains/delivery/webhooks/endpoint.messages.ts';
+import { disableWebhook, lockHealth } from '../../../src/domains/delivery/webhooks/webhook.service.ts';
+import type { Cause } from '../../../src/platform/cause.ts';
+import { claimLimits } from '../../../src/relay/deliveries.ts';
+import { readEndpoint } from '../../../src/usecases/delivery/read-endpoint.ts';
+import { addBacklog, countDeliveries, subscribedTo } from '../../support/backlog.ts';
+import { type DeliveryWorld, startDeliveryWorld } from '../../support/delivery-world.ts';
+import { businessNow, eventually } from '../../support/world.ts';
+
+let bursar: DeliveryWorld;
+beforeAll(async () => {
+  bursar = await startDeliveryWorld();
+});
+afterAll(() => bursar.close());
+
+/** One first attempt for each status, claimed and answered, and not recorded yet. */
+async function answeredBy(box: string, statuses: readonly number[]) {
+  const owner = await subscribedTo(bursar, box);
+  await bursar.emit(owner.ownerId, statuses.length);
+  const { database } = bursar.infrastructure;
+  const { claimed } = await database.write((tx) => claimFirstAttempts(tx, 100, claimLimits));
+  const own = claimed.filter(({ webhookId }) => webhookId === owner.webhookId);
+  expect(own).toHaveLength(statuses.length);
+  const results = own.map((delivery, n) => ({
+    claimed: delivery,
+    attempted: { status: statuses[n] ?? null, timedOut: false, failure: null },
+    tookMs: 1,
+    retryAfterMs: 0,
+    responseBody: null,
+  }));
+  return { owner, results };
+}
+
+test('a failure recorded while another transaction disables its subscription has a run, which ends it', async () => {
+  const { owner, results } = await answeredBy('disabled-meanwhile', [500, 410]);
+  const { webhookId } = owner;
+  const { database } = bursar.infrastructure;
+  const now = await businessNow(bursar.world);
+  const cause: Cause = { causeId: 'a-test', requestId: 'a-test', actor: { kind: 'system' }, at: now };
+  let recording: Promise<string[]> | undefined;
+  await database.write(async (tx) => {
+    await lockHealth(tx, webhookId);
+    recording = database.write((other) => recordResults(other, results, now));
+    await eventually(
+      () =>
+        bursar.world.sql(
+          `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+        ),
+      (waiting) => waiting.length > 0,
+    );
+    expect(await disableWebhook(tx, webhookId, 'a test disables it', cause)).toBe(true);
+  });
+  expect(await recording).toHaveLength(2);
+  // Of those that wait without an open run, nothing would come any more.
+  const withoutRun = `status = 'pending' and not exists (
+    select from workflow_runs r where r.id = '${endpointWorkflowId(webhookId)}' and r.is_open)`;
+  expect(await countDeliveries(bursar, webhookId, withoutRun)).toBe(0);
+  expect(await readEndpoint({ database, perReceiver: 100 })(webhookId, now)).toMatchObject({ kind: 'final' });
+  expect(await countDeliveries(bursar, webhookId, `status in ('pending', 'delivering')`)).toBe(0);
+});
+
+test('what waits of a subscription that was opened again after the run had read it as closed is not ended', async () => {
+  const { owner, results } = await answeredBy('opened-meanwhile', [500]);
+  const { webhookId } = owner;
+  const { database } = bursar.infrastructure;
+  const now = await businessNow(bursar.world);
+  await database.write((tx) => recordResults(tx, results, now));
+  await bursar.world.sql(`update webhooks set status = 'disabled' where id = $1`, [webhookId]);
+  let opened = 0;
+  const openedMeanwhile: Database = {
+    ...database,
+    write: async (work) => {
+      if (opened++ === 0) {
+        await bursar.world.sql(`update webhooks set status = 'active' where id = $1`, [webhookId]);
+        await addBacklog(bursar, owner, { count: 1 });
+      }
+      return database.write(work);
+    },
+  };
+  await readEndpoint({ database: openedMeanwhile, perReceiver: 100 })(webhookId, now);
+  expect(opened).toBeGreaterThan(0);
+  expect(await countDeliveries(bursar, webhookId, `status = 'pending'`)).toBe(2);
+  // Closed still, it ends both.
+  await bursar.world.sql(`update webhooks set status = 'disabled' where id = $1`, [webhookId]);
+  await readEndpoint({ database, perReceiver: 100 })(webhookId, now);
+  expect(await countDeliveries(bursar, webhookId, `status = 'dead'`)).toBe(2);
+});
