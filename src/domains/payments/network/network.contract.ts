@@ -253,12 +253,13 @@ export const networkArea = defineArea({
       refusals: ['conflict'],
       summary: 'The network has approved in Bursar’s place, because no answer came in time',
       description:
-        'Never refused, also above every limit: held as far as there is money, with `risk.alert_created`; the rest is owed when it is collected. `authorization` is what the network sent, or would have sent: where it has not come, the advice stands for it, and the same authorization is answered `approved` from then on. One that was declined, or approved for less, is held now, and pays for the intent that it was for. 400: a verification, for which nothing is held. 409: a `cardRef` that is not the authorization’s; the message is stored and never booked, and waits until an operator dismisses it.',
+        'Never refused, also above every limit: held as far as there is money, with `risk.alert_created`; the rest is owed when it is collected. `authorization` is what the network sent, or would have sent: where it has not come, the advice stands for it, and the same authorization is answered `approved` from then on. One that was declined, or approved for less, is held now, and pays for the intent that it was for; a person who is asked about it is asked no more. 400: a verification, for which nothing is held. 409: a `cardRef` that is not the authorization’s; the message is stored and never booked, and waits until an operator dismisses it.',
       body: adviceMessage,
       success: { status: 200, body: bookingAnswer },
       fires: [
         ...(['transaction.created', 'transaction.authorization', 'transaction.updated'] as const),
         ...(['risk.alert_created', 'intent.matched', 'intent.mismatched', 'intent.completed'] as const),
+        'intent.cancelled', // The request to a person about the charge.
         // What messages that came before it change, as it books them.
         ...(['transaction.settlement', 'transaction.settled', 'transaction.completed'] as const),
         ...(['transaction.refunded', 'intent_window.completed', 'mpp.credential.consumed'] as const),
