@@ -4,6 +4,7 @@
  * @module
  */
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { type Database, databaseOf } from '../../../src/db/database.ts';
@@ -50,10 +51,16 @@ async function whileLocked<T>(locking: string, params: readonly unknown[], work:
   try {
     await client.query('begin');
     expect((await client.query(locking, [...params])).rowCount).toBeGreaterThan(0);
-    return await work();
+    return await Promise.race([work(), tooLong()]);
   } finally {
     await client.end();
   }
+}
+
+/** Releases the lock although the work waits for it, so that the test ends. */
+async function tooLong(): Promise<never> {
+  await sleep(10_000, undefined, { ref: false });
+  throw new Error('it waits for the lock for more than 10 s');
 }
 
 const received = <Message extends { readonly id: string }>(message: Message) => ({
