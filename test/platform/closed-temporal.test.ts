@@ -1,6 +1,7 @@
 /**
  * Goal: a process that stops while Temporal is away ends as it should: a call that begins or is repeated after the
- * connection was closed fails, and throws nothing. Method: an HTTP/2 server that answers each call as a Temporal that is away, and a closed connection.
+ * connection was closed fails, and throws nothing. Method: an HTTP/2 server that answers each call as a Temporal that is
+ * away, and a closed connection.
  * @module
  */
 import { createServer } from 'node:http2';

@@ -145,7 +145,7 @@ begin
         outcome_code = v_token ->> 'code', outcome_reason = v_token ->> 'reason',
         updated_at = (v_message ->> 'at')::timestamptz
       where id = v_token ->> 'id' and status in ('offered', 'paying', 'failed', 'refused');
-    -- Another charge with the token was decided since. The version of a recurring intent does not tell.
+    -- Another charge with the token was decided since. A declined one does not change the version of a recurring intent.
     if exists (select from checkouts where id = v_token ->> 'id' and transaction_id <> v_message ->> 'transactionId') then
       perform stale('checkout');
     end if;

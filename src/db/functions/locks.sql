@@ -42,25 +42,25 @@ create or replace function funding_source_of(a agents) returns text language sql
   select case a.funding when 'budget' then 'agent:' || a.id else 'wallet:' || a.wallet_id end
 $$;
 
+/* Requests to a person about these charges, where they were declined: those of the same agent, merchant and amount,
+   because a merchant tries several times and a person is asked once. Not by the card, which may have been replaced. A
+   payment that was approved has nothing to do with them, whatever it was for. */
+create or replace function approval_requests_about(p_transactions text[], p_status text)
+  returns table (transaction_id text, intent_id text) language sql stable as $$
+  select t.id, i.id from transactions t join intents i on i.agent_id = t.agent_id
+    where t.id = any (p_transactions) and t.intent_id is null and t.approved_cents = 0
+      and i.status = p_status and i.status in ('pending_approval', 'approved') and i.allows_once_of is null
+      and i.expected_amount_cents = t.requested_cents and i.declined_charge -> 'merchant' ->> 'id' = t.merchant_id
+    order by i.id
+$$;
+
 /* The intent that a declined charge was for, once it is approved or collected nevertheless: the permission to let it pass
    once, else what a person has approved when asked about it, else the one that its decision names. */
 create or replace function intent_meant(p_transaction text) returns text language sql stable as $$
   select coalesce(
     (select i.id from intents i where i.allows_once_of = p_transaction and i.status = 'approved'),
-    (select i.id from transactions t join intents i on i.agent_id = t.agent_id
-      where t.id = p_transaction and i.status = 'approved' and i.allows_once_of is null
-        and i.expected_amount_cents = t.requested_cents and i.declined_charge -> 'merchant' ->> 'id' = t.merchant_id
-      order by i.id limit 1),
+    (select r.intent_id from approval_requests_about(array[p_transaction], 'approved') r limit 1),
     (select d.intent_id from decisions d where d.transaction_id = p_transaction and d.intent_id is not null limit 1))
-$$;
-
-/* The requests to a person about declined charges that no one has answered yet: of the same agent, merchant and amount,
-   because a merchant tries several times and a person is asked once. Not by the card, which may have been replaced. */
-create or replace function questions_about(p_transactions text[]) returns setof text language sql stable as $$
-  select i.id from transactions t join intents i on i.agent_id = t.agent_id
-    where t.id = any (p_transactions) and t.intent_id is null
-      and i.status = 'pending_approval' and i.expected_amount_cents = t.requested_cents
-      and i.declined_charge -> 'merchant' ->> 'id' = t.merchant_id
 $$;
 
 /* The locks of a booking on payments, in the common order: agents' spending, agents, cards, intents, each by id; the
@@ -84,7 +84,7 @@ begin
   perform 1 from intents i where i.id = any (array(
       select coalesce(t.intent_id, intent_meant(t.id)) from transactions t where t.id = any (p_transactions)
       union all
-      select * from questions_about(p_transactions)))
+      select r.intent_id from approval_requests_about(p_transactions, 'pending_approval') r))
     order by i.id for no key update;
 end $$;
 

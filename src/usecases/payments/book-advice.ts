@@ -43,7 +43,7 @@ import { type AuthorizeCardDeps, authorizeUnderLock, decideUnderLocks } from './
 
 type Booked = { readonly answer: BookingAnswer; readonly isUnknownCard?: boolean } | { readonly misfit: Misfit };
 
-/** `mostWaitMs`: for its locks, all in all. */
+/** `mostWaitMs`: how long a statement may wait for a lock. */
 export const bookAdvice =
   ({ mostWaitMs = second, ...deps }: AuthorizeCardDeps & { readonly mostWaitMs?: number }) =>
   async (received: Advice): Promise<BookingAnswer> => {

@@ -27,7 +27,7 @@ import { bookingWaitMs, writeBooking } from './within-lock-wait.ts';
 export type ClearDeps = {
   readonly database: Database;
   readonly log: Pick<Logger, 'error'>;
-  /** For its locks, all in all. */
+  /** How long a statement may wait for a lock. */
   readonly mostWaitMs?: number;
 };
 

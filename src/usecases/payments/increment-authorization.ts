@@ -46,7 +46,7 @@ import { second } from '../../kernel/instant.ts';
 import { causedBy } from '../../platform/cause.ts';
 import { decideUnderLocks } from './authorize-card.ts';
 
-/** `mostWaitMs`: for its locks, all in all. An approval that comes later reaches no terminal. */
+/** `mostWaitMs`: how long a statement may wait for a lock. An approval that comes later reaches no terminal. */
 export type IncrementDeps = {
   readonly database: Database;
   readonly risk: RiskEngine;

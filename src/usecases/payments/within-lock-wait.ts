@@ -9,7 +9,10 @@ import type { Tx } from '../../db/tx.ts';
 import { DomainError } from '../../kernel/errors.ts';
 import { second } from '../../kernel/instant.ts';
 
-/** `mostWaitMs`: for the locks of all statements together. Each call of the answered function begins anew. */
+/**
+ * `mostWaitMs`: how long each statement may wait for a lock. A transaction that is begun again, by another call of the
+ * answered function or by `database.write`, has what is left of it.
+ */
 export function writeWithin<T>(database: Database, mostWaitMs: number, work: (tx: Tx) => Promise<T>): () => Promise<T> {
   const until = performance.now() + mostWaitMs;
   return () =>

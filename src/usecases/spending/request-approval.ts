@@ -44,12 +44,12 @@ export const requestApproval =
     // all intents of the agent are counted under one lock.
     await runSql(tx, 'select lock_spending($1)', [charged.agentId]);
     // The network may have approved or collected it since: there is nothing to ask any more.
-    const stillDeclined = await runSql(
+    const declinedCharges = await runSql(
       tx,
       `select 1 from transactions where id = $1 and status = 'failed' and cleared_cents = 0`,
       [transactionId],
     );
-    if (stillDeclined === 0) return;
+    if (declinedCharges === 0) return;
     const card = await cardOfNow(tx, charged);
     if (card === null) return;
     // Also not where a person has said no, until the day is over that there was for it: merchants try several times.

@@ -535,6 +535,25 @@ describe('of a charge about which a person is asked', () => {
     expect(await balancesOf(world, payer)).toMatchObject({ available: 3_750, held: 1_250 });
   });
 
+  test('an earlier payment of the same amount at the same merchant ends no request, and uses up no approval', async () => {
+    const payer = await aPayer(world, { fundsCents: 5_000 });
+    const earlier = [network.authorizationOf(payer), network.authorizationOf(payer)];
+    for (const message of earlier) {
+      expect((await network.send<Authorized>('authorizations', message)).body.decision).toBe('approved');
+    }
+    await world.sql('update policies set auto_approve_limit_cents = 1000, version = version + 1 where id = $1', [
+      payer.policyId,
+    ]);
+    expect((await network.authorize(payer)).body.decision).toBe('declined');
+    await network.clear(payer, { authorizationId: earlier[0]?.id });
+    const [asked] = await questionsOf(payer);
+    expect(asked?.status).toBe('pending_approval');
+    await approve(asked?.id);
+    await network.clear(payer, { authorizationId: earlier[1]?.id });
+    expect(await intentOf(asked?.id ?? '')).toEqual({ status: 'approved', matched: null });
+    expect((await network.authorize(payer)).body.decision).toBe('approved');
+  });
+
   test.each([
     ['another amount', { amountCents: 1_251 }],
     ['another merchant', { merchant: { ...apiShop, id: 'another-shop' } }],

@@ -67,7 +67,7 @@ export const lockFaults: readonly Fault[] = [
     ['test/api/payments/advices'],
     [
       {
-        from: '  await endQuestions(tx, [{ row, cause }]);\n',
+        from: '  await cancelRequests(tx, [{ row, cause }]);\n',
         to: '',
         harm: 'one purchase is paid twice: by the network’s approval, and after a person has approved it',
       },
@@ -78,9 +78,22 @@ export const lockFaults: readonly Fault[] = [
       },
     ],
   ),
+  ...faultsIn(
+    'locks',
+    'src/db/functions/locks.sql',
+    ['test/api/payments/advices'],
+    [
+      {
+        from: ' and t.approved_cents = 0\n',
+        to: '\n',
+        harm: 'the clearing of another payment uses up what a person has approved for a declined charge',
+        named: 'an earlier payment of the same amount',
+      },
+    ],
+  ),
   ...faultsIn('locks', 'src/usecases/spending/request-approval.ts', stale, [
     {
-      from: 'if (stillDeclined === 0) return;',
+      from: 'if (declinedCharges === 0) return;',
       to: '',
       harm: 'a person is asked about a charge that the network has approved already',
     },

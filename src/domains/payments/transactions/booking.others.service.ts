@@ -4,7 +4,6 @@
  * @module
  */
 import * as z from 'zod';
-import { idRow } from '../../../db/row-values.ts';
 import { oneRowOf, rowsOf } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
 import type { Change } from '../../../events/record.ts';
@@ -62,7 +61,7 @@ export async function bookCollected(tx: Tx, row: TransactionRow, cause: Cause): 
  */
 async function tellIntents(tx: Tx, told: readonly Told<Ending>[]): Promise<void> {
   const meant: (Told<Ending> & { intentId: string })[] = [];
-  await endQuestions(
+  await cancelRequests(
     tx,
     told.filter(({ row }) => row.clearedCents > 0),
   );
@@ -131,7 +130,7 @@ async function paysNow(tx: Tx, row: TransactionRow, intent: IntentRow, cause: Ca
  * pays for it before the clearing. For a caller that has locked no ledger account yet.
  */
 export async function matchMeant(tx: Tx, row: TransactionRow, cause: Cause): Promise<void> {
-  await endQuestions(tx, [{ row, cause }]);
+  await cancelRequests(tx, [{ row, cause }]);
   const intentId = row.intentId ?? (await intentMeant(tx, row.id));
   if (intentId == null) return;
   const intent = (await lockIntents(tx, [intentId])).get(intentId) as IntentRow;
@@ -141,14 +140,32 @@ export async function matchMeant(tx: Tx, row: TransactionRow, cause: Cause): Pro
   if (intent.matchedTransactionId === row.id) await paysFor(tx, row, intent.id);
 }
 
-/** No person is asked any more about a declined charge that the network has approved or collected: it would be paid twice. */
-async function endQuestions(tx: Tx, told: readonly Pick<Told, 'row' | 'cause'>[]): Promise<void> {
-  const declined = told.filter((one) => one.row.intentId == null && one.row.approvedCents === 0);
-  for (const { row, cause } of declined) {
-    const reason = `the network approved or collected transaction ${row.id}, the charge that this request is about`;
+const openRequest = z.object({ transactionId: z.string(), intentId: z.string() });
+
+/**
+ * No person is asked any more about a declined charge that the network has approved or collected: an approval would let it
+ * be paid twice. The caller has locked the requests.
+ */
+async function cancelRequests(tx: Tx, told: readonly Pick<Told, 'row' | 'cause'>[]): Promise<void> {
+  const declined = new Map<string, Cause>(
+    told.flatMap(({ row, cause }) =>
+      row.intentId == null && row.approvedCents === 0 ? [[row.id, cause] as const] : [],
+    ),
+  );
+  if (declined.size === 0) return;
+  const open = await rowsOf(
+    tx,
+    openRequest,
+    `select transaction_id as "transactionId", intent_id as "intentId"
+     from approval_requests_about($1::text[], 'pending_approval')`,
+    [[...declined.keys()]],
+  );
+  // Two of these charges may be two attempts at one purchase.
+  for (const [intentId, { transactionId }] of new Map(open.map((one) => [one.intentId, one]))) {
+    const cause = declined.get(transactionId) as Cause;
+    const reason = `the network approved or collected transaction ${transactionId}, the charge that this request is about`;
     const ended = { ...cause, causeId: `${cause.causeId}/not-asked` };
-    const questions = await rowsOf(tx, idRow, 'select questions_about($1::text[]) as id', [[row.id]]);
-    for (const { id } of questions) await applyToIntent(tx, id, { kind: 'cancel', reason }, ended);
+    await applyToIntent(tx, intentId, { kind: 'cancel', reason }, ended);
   }
 }
 
