@@ -261,9 +261,12 @@ describe('the Web UI', () => {
 });
 
 test('the programs start with the options of Node that `npm start` gives them', () => {
-  const optionsOf = (name: string) => ({ ...imageEnv(serviceOf(name)), ...serviceOf(name).environment }).NODE_OPTIONS;
-  expect(optionsOf('api')).toBe(apiNodeOptions.join(' '));
-  for (const name of ['worker', 'sandbox', 'migrate']) expect(optionsOf(name)).toBe(nodeOptions.join(' '));
+  const optionsOf = (service: Service): string[] => [
+    ...({ ...imageEnv(service), ...service.environment }.NODE_OPTIONS ?? '').split(' '),
+    ...(service.command ?? []).slice(1, -1),
+  ];
+  expect(optionsOf(serviceOf('api'))).toEqual(apiNodeOptions);
+  for (const name of ['worker', 'sandbox', 'migrate']) expect(optionsOf(serviceOf(name))).toEqual(nodeOptions);
 });
 
 test('Temporal runs with the five settings of the development server', () => {

@@ -52,6 +52,18 @@ export const outboundFaults: readonly Fault[] = [
       harm: 'a name of the operator’s own network is connected to',
     },
   ]),
+  ...faultsIn(
+    'outbound',
+    'src/supervisor/node-options.ts',
+    ['test/outbound/kept-memory'],
+    [
+      {
+        from: "  '--no-allocation-site-pretenuring',\n",
+        to: '',
+        harm: 'each request is kept in memory until the old generation is collected',
+      },
+    ],
+  ),
   ...faultsIn('outbound', 'src/outbound/outbound.ts', outbound, [
     {
       from: 'const refusal = addresses.map(refusalOf(host)).find((error) => error !== undefined);',
