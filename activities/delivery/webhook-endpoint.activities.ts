@@ -27,7 +27,7 @@ type Deps = {
 
 export const webhookEndpointActivities = ({ database, clock, attemptDue, perReceiver }: Deps) => ({
   readWebhookEndpoint: refusing(
-    async (id: Id<'webhook'>): Promise<EndpointNext> => readEndpoint({ database, perReceiver })(id, await clock.now()),
+    (id: Id<'webhook'>): Promise<EndpointNext> => readEndpoint({ database, clock, perReceiver })(id),
   ),
 
   attemptDueDeliveries: refusing(attemptDue),

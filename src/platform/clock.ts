@@ -15,15 +15,18 @@ import { sharedCall } from './shared-call.ts';
 import { hasMoved, recordTransition } from './transitions.ts';
 
 export type Clock = {
-  /** Business time, to the millisecond. */
-  now(): Promise<Date>;
+  /** Business time, to the millisecond. `tx`: as its next statement sees the clock, so not before a lock that it holds. */
+  now(tx?: Tx): Promise<Date>;
   offsetMs(): Promise<number>;
 };
 
 export function createClock(database: Database, mode: Mode): Clock {
   const readShared = sharedCall(() => readOffset(database.read()));
-  const offsetMs = async (): Promise<number> => (mode === 'live' ? 0 : readShared());
-  return { offsetMs, now: async () => new Date(Date.now() + (await offsetMs())) };
+  const offset = async (tx?: Tx): Promise<number> => {
+    if (mode === 'live') return 0;
+    return tx === undefined ? readShared() : readOffset(tx);
+  };
+  return { offsetMs: () => offset(), now: async (tx) => new Date(Date.now() + (await offset(tx))) };
 }
 
 /** Moves the sandbox clock forward within `tx`, once for each cause; returns the offset from then on. */

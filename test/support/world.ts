@@ -16,6 +16,7 @@ import { type RunningApi, startApi } from '../../src/main/api-server.ts';
 import { type Config, readConfig } from '../../src/main/config.ts';
 import { startWorkerProcess } from '../../src/main/worker-process.ts';
 import { createOutbound } from '../../src/outbound/outbound.ts';
+import type { Clock } from '../../src/platform/clock.ts';
 import { createLogger } from '../../src/platform/log.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { freePort } from '../../src/supervisor/ports.ts';
@@ -198,6 +199,9 @@ async function sandboxFor(apiUrl: string, dataDir: string, stops: (() => Promise
   });
   return sandbox.url;
 }
+
+/** A clock that stands still. */
+export const clockAt = (now: Date): Pick<Clock, 'now'> => ({ now: async () => now });
 
 /** What the clock of that world says; a test may have moved it. */
 export async function businessNow({ sql }: Pick<World, 'sql'>): Promise<Date> {

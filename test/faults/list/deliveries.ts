@@ -7,6 +7,23 @@ const claims = 'src/db/functions/claim-deliveries.sql';
 export const deliveryFaults: readonly Fault[] = [
   ...faultsIn(
     'deliveries',
+    `${webhooks}/endpoint.service.ts`,
+    ['test/workflows/delivery/endpoint-ends'],
+    [
+      {
+        from: `  await lockWorkflowRun(tx, workflowId);
+  // Statements after the lock see what was done before it, which the run is not woken for any more: also by the clock.
+  const now = await clock.now(tx);
+`,
+        to: `  const now = await clock.now(tx);
+  await lockWorkflowRun(tx, workflowId);
+`,
+        harm: 'a move of the sandbox clock while a run looks at its rows is missed until the rescue',
+      },
+    ],
+  ),
+  ...faultsIn(
+    'deliveries',
     `${webhooks}/delivery.backlog.service.ts`,
     ['test/workflows/delivery/backlog'],
     [

@@ -15,7 +15,7 @@ import { claimLimits } from '../../../src/relay/deliveries.ts';
 import { readEndpoint } from '../../../src/usecases/delivery/read-endpoint.ts';
 import { addBacklog, countDeliveries, subscribedTo } from '../../support/backlog.ts';
 import { type DeliveryWorld, startDeliveryWorld } from '../../support/delivery-world.ts';
-import { businessNow, eventually } from '../../support/world.ts';
+import { businessNow, clockAt, eventually } from '../../support/world.ts';
 
 let bursar: DeliveryWorld;
 beforeAll(async () => {
@@ -65,7 +65,9 @@ test('a failure recorded while another transaction disables its subscription has
   const withoutRun = `status = 'pending' and not exists (
     select from workflow_runs r where r.id = '${endpointWorkflowId(webhookId)}' and r.is_open)`;
   expect(await countDeliveries(bursar, webhookId, withoutRun)).toBe(0);
-  expect(await readEndpoint({ database, perReceiver: 100 })(webhookId, now)).toMatchObject({ kind: 'final' });
+  expect(await readEndpoint({ database, clock: clockAt(now), perReceiver: 100 })(webhookId)).toMatchObject({
+    kind: 'final',
+  });
   expect(await countDeliveries(bursar, webhookId, `status in ('pending', 'delivering')`)).toBe(0);
 });
 
@@ -87,11 +89,11 @@ test('what waits of a subscription that was opened again after the run had read 
       return database.write(work);
     },
   };
-  await readEndpoint({ database: openedMeanwhile, perReceiver: 100 })(webhookId, now);
+  await readEndpoint({ database: openedMeanwhile, clock: clockAt(now), perReceiver: 100 })(webhookId);
   expect(opened).toBeGreaterThan(0);
   expect(await countDeliveries(bursar, webhookId, `status = 'pending'`)).toBe(2);
   // Closed still, it ends both.
   await bursar.world.sql(`update webhooks set status = 'disabled' where id = $1`, [webhookId]);
-  await readEndpoint({ database, perReceiver: 100 })(webhookId, now);
+  await readEndpoint({ database, clock: clockAt(now), perReceiver: 100 })(webhookId);
   expect(await countDeliveries(bursar, webhookId, `status = 'dead'`)).toBe(2);
 });

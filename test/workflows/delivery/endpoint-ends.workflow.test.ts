@@ -10,12 +10,13 @@ import { recordResults } from '../../../src/domains/delivery/webhooks/delivery.r
 import type { Result } from '../../../src/domains/delivery/webhooks/delivery.send.service.ts';
 import { endpointWorkflowId } from '../../../src/domains/delivery/webhooks/endpoint.messages.ts';
 import type { Id } from '../../../src/kernel/ids.ts';
-import { minute, second } from '../../../src/kernel/instant.ts';
+import { hour, minute, second } from '../../../src/kernel/instant.ts';
+import { lockWorkflowRun, wakeWorkflowRun } from '../../../src/platform/workflow-runs.ts';
 import { claimLimits } from '../../../src/relay/deliveries.ts';
 import { readEndpoint } from '../../../src/usecases/delivery/read-endpoint.ts';
 import { type DeliveryWorld, startDeliveryWorld } from '../../support/delivery-world.ts';
 import { status } from '../../support/receiver.ts';
-import { businessNow, eventually } from '../../support/world.ts';
+import { businessNow, clockAt, eventually } from '../../support/world.ts';
 
 let bursar: DeliveryWorld;
 beforeAll(async () => {
@@ -32,6 +33,14 @@ const subscribed = async (box: string) => {
   return { ownerId, webhookId: id as Id<'webhook'> };
 };
 
+const answered = (claimed: Result['claimed'], code: number): Result => ({
+  claimed,
+  attempted: { status: code, timedOut: false, failure: null },
+  tookMs: 1,
+  retryAfterMs: 0,
+  responseBody: null,
+});
+
 const open = async (webhookId: string) => {
   const [row] = await bursar.world.sql<{ waiting: number; is_open: boolean; wanted_wake: boolean; due: boolean }>(
     `select p.is_open, p.wanted_wake, p.due_at <= (select min(next_attempt_at) from webhook_deliveries
@@ -47,13 +56,6 @@ const open = async (webhookId: string) => {
 test('the end of a run and a concurrent failure: a waiting delivery always has an open workflow run', async () => {
   const { ownerId, webhookId } = await subscribed('raced-end');
   const { database } = bursar.infrastructure;
-  const answered = (claimed: Result['claimed'], code: number): Result => ({
-    claimed,
-    attempted: { status: code, timedOut: false, failure: null },
-    tookMs: 1,
-    retryAfterMs: 0,
-    responseBody: null,
-  });
   const seen = { reopened: 0, keptOpen: 0 };
   for (let round = 0; round < 60; round++) {
     // One delivery failed, and its retry has arrived: the run's next refresh ends it. Another delivery fails meanwhile.
@@ -73,7 +75,7 @@ test('the end of a run and a concurrent failure: a waiting delivery always has a
       claimed: [second_],
     } = await database.write((tx) => claimFirstAttempts(tx, 1, claimLimits));
     if (second_ === undefined) throw new Error('no second claim');
-    const look = () => readEndpoint({ database, perReceiver: 100 })(webhookId, later);
+    const look = () => readEndpoint({ database, clock: clockAt(later), perReceiver: 100 })(webhookId);
     const fail = () => database.write((tx) => recordResults(tx, [answered(second_, 500)], later));
     // Each order once, so that both are covered; the other rounds race.
     const orders = [
@@ -92,11 +94,40 @@ test('the end of a run and a concurrent failure: a waiting delivery always has a
     const [last] = await database.write((tx) => claimRetries(tx, webhookId, end, 1, claimLimits));
     if (last === undefined) throw new Error('no last claim');
     await database.write((tx) => recordResults(tx, [answered(last, 200)], end));
-    expect(await readEndpoint({ database, perReceiver: 100 })(webhookId, end)).toMatchObject({ kind: 'final' });
+    expect(await readEndpoint({ database, clock: clockAt(end), perReceiver: 100 })(webhookId)).toMatchObject({
+      kind: 'final',
+    });
   }
   process.stderr.write(`ends raced: ${JSON.stringify(seen)}\n`);
   expect(seen.reopened).toBeGreaterThan(0);
   expect(seen.keptOpen).toBeGreaterThan(0);
+});
+
+test('a move of the clock before a run looks at its rows is seen by that look, which fulfils the wake of it', async () => {
+  const { ownerId, webhookId } = await subscribed('moved-clock');
+  const { database, clock } = bursar.infrastructure;
+  await bursar.emit(ownerId);
+  const now = await businessNow(bursar.world);
+  const [claimed] = (await database.write((tx) => claimFirstAttempts(tx, 1, claimLimits))).claimed;
+  if (claimed === undefined) throw new Error('no claim');
+  await database.write((tx) => recordResults(tx, [answered(claimed, 500)], now));
+  const look = readEndpoint({ database, clock, perReceiver: 100 });
+  expect(await look(webhookId)).toMatchObject({ kind: 'wait' });
+  let looked: ReturnType<typeof look> | undefined;
+  await database.write(async (tx) => {
+    await lockWorkflowRun(tx, endpointWorkflowId(webhookId));
+    looked = look(webhookId);
+    await eventually(
+      () =>
+        bursar.world.sql(
+          `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+        ),
+      (waiting) => waiting.length > 0,
+    );
+    await bursar.world.sql('update clock set offset_ms = offset_ms + $1', [hour]);
+    await wakeWorkflowRun(tx, endpointWorkflowId(webhookId));
+  });
+  expect(await looked).toMatchObject({ kind: 'attempt' });
 });
 
 test('on the dev server: each delivery that fails as the run ends is retried, without a wait for the rescue', async () => {

@@ -12,7 +12,7 @@ import { readEndpoint } from '../../../src/usecases/delivery/read-endpoint.ts';
 import { type DeliveryWorld, startDeliveryWorld } from '../../support/delivery-world.ts';
 import { status } from '../../support/receiver.ts';
 import { updateRun } from '../../support/update-run.ts';
-import { businessNow, eventually } from '../../support/world.ts';
+import { businessNow, clockAt, eventually } from '../../support/world.ts';
 
 const many = 20_000;
 const failingAgain = 5_000;
@@ -153,14 +153,14 @@ test(`${failingAgain} that fail again are retried by one run, each with a separa
 
 test('reading 100,000 waiting deliveries is fast, and deleting the subscription ends them in one statement', async () => {
   const { webhookId, webhooks } = await withWaiting('deleted', 100_000);
-  const now = await businessNow(bursar.world);
+  const clock = clockAt(await businessNow(bursar.world));
   const waiting = `status = 'pending' and attempts_made > 0`;
   // The best of three, because any of them may have waited for another process of the machine.
   const [looks, counts]: [number[], number[]] = [[], []];
   for (let n = 0; n < 3; n++) {
     const [, countMs] = await timed(() => count(webhookId, waiting));
     const [next, lookMs] = await timed(() =>
-      readEndpoint({ database: bursar.infrastructure.database, perReceiver: 100 })(webhookId, now),
+      readEndpoint({ ...bursar.infrastructure, clock, perReceiver: 100 })(webhookId),
     );
     expect(next.view.waiting).toBe(100_000);
     looks.push(lookMs);

@@ -11,6 +11,7 @@ import type { Tx } from '../../../db/tx.ts';
 import { notFound } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
 import { isoOrNull, later } from '../../../kernel/instant.ts';
+import type { Clock } from '../../../platform/clock.ts';
 import { closeWorkflowRun, lockWorkflowRun, setWorkflowRunDue } from '../../../platform/workflow-runs.ts';
 import { type EndpointChange, type EndpointNext, type EndpointView, endpointWorkflowId } from './endpoint.messages.ts';
 import { type EndpointFacts, isProbed, nextEndpointStep } from './endpoint.rules.ts';
@@ -22,10 +23,17 @@ export const whyEndpointClosed = async (
 ): Promise<'deleted' | 'disabled' | undefined> => whyClosed(await subscriptionOf(tx, webhookId));
 
 /** What the run does now. Closes the run where nothing waits. */
-export async function decideNextStep(tx: Tx, webhookId: string, perReceiver: number, now: Date): Promise<EndpointNext> {
+export async function decideNextStep(
+  tx: Tx,
+  webhookId: string,
+  perReceiver: number,
+  clock: Pick<Clock, 'now'>,
+): Promise<EndpointNext> {
   const workflowId = endpointWorkflowId(webhookId);
   await lockWorkflowRun(tx, workflowId);
-  const standing = await standingOf(tx, webhookId); // A statement after the lock sees what its last holder did.
+  // Statements after the lock see what was done before it, which the run is not woken for any more: also by the clock.
+  const now = await clock.now(tx);
+  const standing = await standingOf(tx, webhookId);
   const step = nextEndpointStep(standing, perReceiver, now);
   if (step.kind === 'final') await closeWorkflowRun(tx, workflowId, { isOwnStep: true });
   else await setWorkflowRunDue(tx, workflowId, step.kind === 'wait' ? later(now, step.waitMs) : now);
