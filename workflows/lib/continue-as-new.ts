@@ -1,5 +1,6 @@
 /**
- * Ends a run whose history has become long and starts the next one with the same id, after every handler has finished.
+ * Ends a run, above all one whose history has become long, and starts the next one with the same id, after every handler
+ * has finished.
  * Each wait of a workflow calls it. A handler that waits has to return when `isLeaving` is true.
  * @module
  */
@@ -12,7 +13,11 @@ export const isLeaving = (): boolean => runState().isLeaving;
 
 /** Does not return when the history is long. A run whose history is short goes on at once. */
 export async function continueIfHistoryIsLong(id: string): Promise<void> {
-  if (!isHistoryLong()) return;
+  if (isHistoryLong()) await continueInNextRun(id);
+}
+
+/** Does not return. */
+export async function continueInNextRun(id: string): Promise<void> {
   runState().isLeaving = true;
   await condition(allHandlersFinished);
   await continueAsNew<(input: { readonly id: string }) => Promise<unknown>>({ id });

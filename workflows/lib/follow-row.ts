@@ -12,7 +12,7 @@ import {
 import { longestWaitMs, minute, second } from '../../src/kernel/instant.ts';
 import type { Ignored, Message } from '../../src/kernel/message.ts';
 import type { RowState } from '../../src/kernel/row-state.ts';
-import { continueIfHistoryIsLong, isHistoryLong, isLeaving } from './continue-as-new.ts';
+import { continueIfHistoryIsLong, continueInNextRun, isHistoryLong, isLeaving } from './continue-as-new.ts';
 import { currentDetails, type Details } from './current-details.ts';
 import { onSignal, onUpdate, readNothing } from './messages.ts';
 import { createQueue } from './queue.ts';
@@ -224,15 +224,17 @@ class FollowedRow<View, Fact extends string, Due extends string> {
     }
   }
 
-  /** The handlers finish before the run ends. */
+  /** The handlers finish before the run ends. A row that is not final any more then is followed by the next run. */
   async untilFinal(): Promise<View> {
     for (;;) {
       const { final, view } = this.#known() ?? (await this.#refresh());
-      if (!final) {
-        await this.#pause(undefined);
+      if (final && allHandlersFinished()) return view;
+      if (final) {
+        await condition(allHandlersFinished);
+        // Not by this run: a call that it has made would count as one to make.
+        if (!(this.#known() ?? (await this.#refresh())).final) await continueInNextRun(this.#id);
       } else {
-        if (!allHandlersFinished()) await condition(allHandlersFinished);
-        return view;
+        await this.#pause(undefined);
       }
     }
   }

@@ -6,6 +6,12 @@ const lib = ['test/workflows/lib/follow-row'];
 export const workflowFaults: readonly Fault[] = [
   ...faultsIn('workflows', 'workflows/lib/follow-row.ts', lib, [
     {
+      from: 'if (!(this.#known() ?? (await this.#refresh())).final) await continueInNextRun(this.#id);',
+      to: 'return view;',
+      harm: 'a record that is reopened while a message is carried out has no run until the rescue',
+      named: 'a row that is reopened',
+    },
+    {
       from: 'this.#isStale = false; // Before the read, so that a wake during it is not lost.\n      this.#take(await this.#run.refresh(this.#id));',
       to: 'this.#take(await this.#run.refresh(this.#id));\n      this.#isStale = false;',
       harm: 'a wake that comes while the row is read is lost',

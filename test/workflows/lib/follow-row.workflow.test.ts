@@ -47,6 +47,8 @@ let afterRead: () => Promise<void>;
 /** Before a decision is carried out. */
 let beforeDecision: (decision: string) => Promise<void>;
 let decided: string[];
+/** Before what a person tells is noted. */
+let beforeTold: () => Promise<void>;
 /** How long each text was that a person told, as the workflow read it. */
 let told: string[];
 
@@ -86,6 +88,7 @@ const activities: SampleActivities = {
     return stateOf();
   },
   tellSample: async (_id, { length = '' }) => {
+    await beforeTold();
     told.push(length);
     if (told.length === 1) throw ApplicationFailure.nonRetryable('it was told before', 'invalid_state');
     change({ status: 'settled' });
@@ -148,6 +151,7 @@ beforeEach(() => {
   send = async () => undefined;
   afterRead = async () => undefined;
   beforeDecision = async () => undefined;
+  beforeTold = async () => undefined;
   [decided, told] = [[], []];
 });
 
@@ -382,6 +386,28 @@ test('a signal that is refused becomes a note, and the run takes the next one; o
   await rawMessages(temporal.client).signal(handle, 'tell', [{ metadata, data }]);
   expect(await handle.result()).toEqual({ status: 'settled' });
   expect(told).toEqual(['12', '500']);
+});
+
+test('a row that is reopened while a handler of its ended run is under way is followed by the next run', async () => {
+  const held = heldOnce();
+  beforeTold = held.hold;
+  const handle = await started('listening');
+  const first = await runIdOf(handle);
+  await handle.signal('tell', 'a text that is refused');
+  await held.begun;
+  change({ status: 'cancelled' });
+  await handle.signal('wake');
+  const { details } = await eventually(
+    () => temporal.viewOf(handle.workflowId),
+    (view) => view.details.includes('Done'),
+  );
+  expect(details).toContain('Done: cancelled.');
+  change({ status: 'open' });
+  held.release();
+  await isContinued(handle, first);
+  change({ status: 'settled' });
+  await handle.signal('wake');
+  expect(await handle.result()).toEqual({ status: 'settled' });
 });
 
 test('`once`: a history that becomes long between `mark` and `send` does not leave the call unsent', async () => {
