@@ -15,7 +15,7 @@ import { sharedCall } from './shared-call.ts';
 import { hasMoved, recordTransition } from './transitions.ts';
 
 export type Clock = {
-  /** Business time, to the millisecond. `tx`: as its next statement sees the clock, so not before a lock that it holds. */
+  /** Business time, to the millisecond. With `tx` its own statement reads the clock, so after the locks that it holds. */
   now(tx?: Tx): Promise<Date>;
   offsetMs(): Promise<number>;
 };

@@ -1,7 +1,6 @@
 /**
- * Ends a run, above all one whose history has become long, and starts the next one with the same id, after every handler
- * has finished.
- * Each wait of a workflow calls it. A handler that waits has to return when `isLeaving` is true.
+ * Ends a run and starts the next one with the same id, after every handler has finished. Each wait of a workflow calls it
+ * for a history that has become long. A handler that waits has to return when `isLeaving` is true.
  * @module
  */
 import { allHandlersFinished, condition, continueAsNew, workflowInfo } from '@temporalio/workflow';

@@ -226,16 +226,14 @@ class FollowedRow<View, Fact extends string, Due extends string> {
 
   /** The handlers finish before the run ends. A row that is not final any more then is followed by the next run. */
   async untilFinal(): Promise<View> {
-    for (;;) {
+    for (let wasFinal = this.#latest?.final === true; ; ) {
       const { final, view } = this.#known() ?? (await this.#refresh());
       if (final && allHandlersFinished()) return view;
-      if (final) {
-        await condition(allHandlersFinished);
-        // Not by this run: a call that it has made would count as one to make.
-        if (!(this.#known() ?? (await this.#refresh())).final) await continueInNextRun(this.#id);
-      } else {
-        await this.#pause(undefined);
-      }
+      if (final) await condition(allHandlersFinished);
+      // Not by this run, which would make a call again that it has made: its own mark does not keep it from that.
+      else if (wasFinal) await continueInNextRun(this.#id);
+      else await this.#pause(undefined);
+      wasFinal ||= final;
     }
   }
 

@@ -44,7 +44,8 @@ $$;
 
 /* Requests to a person about these charges, where they were declined: those of the same agent, merchant and amount,
    because a merchant tries several times and a person is asked once. Not by the card, which may have been replaced. A
-   payment that was approved has nothing to do with them, whatever it was for. */
+   payment that was approved has nothing to do with them, whatever it was for. `p_status` is one of the two that are named,
+   for the index intents_open. */
 create or replace function approval_requests_about(p_transactions text[], p_status text)
   returns table (transaction_id text, intent_id text) language sql stable as $$
   select t.id, i.id from transactions t join intents i on i.agent_id = t.agent_id

@@ -12,7 +12,7 @@ export const deliveryFaults: readonly Fault[] = [
     [
       {
         from: `  await lockWorkflowRun(tx, workflowId);
-  // Statements after the lock see what was done before it, which the run is not woken for any more: also by the clock.
+  // Both reads after the lock, which fulfils the wake: they see every change, also of the clock, that wanted it.
   const now = await clock.now(tx);
 `,
         to: `  const now = await clock.now(tx);

@@ -6,8 +6,8 @@ const lib = ['test/workflows/lib/follow-row'];
 export const workflowFaults: readonly Fault[] = [
   ...faultsIn('workflows', 'workflows/lib/follow-row.ts', lib, [
     {
-      from: 'if (!(this.#known() ?? (await this.#refresh())).final) await continueInNextRun(this.#id);',
-      to: 'return view;',
+      from: 'else if (wasFinal) await continueInNextRun(this.#id);',
+      to: 'else if (wasFinal) return view;',
       harm: 'a record that is reopened while a message is carried out has no run until the rescue',
       named: 'a row that is reopened',
     },

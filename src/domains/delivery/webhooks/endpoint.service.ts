@@ -31,7 +31,7 @@ export async function decideNextStep(
 ): Promise<EndpointNext> {
   const workflowId = endpointWorkflowId(webhookId);
   await lockWorkflowRun(tx, workflowId);
-  // Statements after the lock see what was done before it, which the run is not woken for any more: also by the clock.
+  // Both reads after the lock, which fulfils the wake: they see every change, also of the clock, that wanted it.
   const now = await clock.now(tx);
   const standing = await standingOf(tx, webhookId);
   const step = nextEndpointStep(standing, perReceiver, now);
