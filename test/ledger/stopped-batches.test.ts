@@ -170,9 +170,10 @@ test('a batch that is the victim of a deadlock is repeated, and each item takes 
     ...counted(4 + 1 + 21),
     balances: [1_000 - 7 + 21, 1_000 + 7 - 14, 1_000 + 14 - 21, 1_001],
   });
+  // Only the batch looks for a deadlock. Its repeat may lock a again before the holder of c wakes up: then it is two.
   await eventually(
     () => book.rows('select deadlocks::int from pg_stat_database where datname = current_database()'),
-    ([stat]) => stat?.deadlocks === 1,
+    ([stat]) => Number(stat?.deadlocks) >= 1,
   );
 });
 
