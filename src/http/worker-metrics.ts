@@ -71,8 +71,7 @@ async function waiting({ database }: Deps): Promise<Gauge[]> {
        (select sum(count)::int from (
           select count(*) from webhook_deliveries where status = 'pending' and attempts_made = 0 and not is_parked
           union all select count(*) from webhook_deliveries where is_parked
-          union all select count(*) from webhook_deliveries where status = 'pending' and attempts_made > 0
-          union all select count(*) from webhook_deliveries where status = 'delivering') parts) as deliveries,
+          union all select count(*) from webhook_deliveries where status = 'pending' and attempts_made > 0) parts) as deliveries,
        (select count(*)::int from workflow_runs where wanted_wake or waking_until is not null) as wakes,
        (select count(*)::int from workflow_runs where is_open and started_epoch is null) as starts,
        (select count(*)::int from unsealed_journals) as unsealed`,

@@ -11,9 +11,9 @@ import {
   closedReceivers,
   type FirstAttempts,
   freeForgottenFrom,
-  releaseExpired,
 } from '../domains/delivery/webhooks/delivery.claim.service.ts';
 import { endPendingOf } from '../domains/delivery/webhooks/delivery.end.service.ts';
+import { releaseExpired } from '../domains/delivery/webhooks/delivery.lease.service.ts';
 import { firstSubject } from '../domains/delivery/webhooks/delivery.order.service.ts';
 import type { SendDelivery } from '../domains/delivery/webhooks/delivery.send.service.ts';
 import { second } from '../kernel/instant.ts';
@@ -122,7 +122,7 @@ export function startDeliveryRelay(options: DeliveryRelayOptions): Loop {
 
   const sweep = async (): Promise<void> => {
     sweptAt = performance.now();
-    await database.write(releaseExpired);
+    await database.write((tx) => releaseExpired(tx));
     nextSubject = await database.write((tx) => freeForgottenFrom(tx, nextSubject));
     backlog = await database.write((tx) => lookForBacklog(tx, backlog));
     const closed = await closedReceivers(database.read(), backlog);

@@ -4,7 +4,7 @@
  * @module
  */
 import { type Database, isDatabaseAway } from '../db/database.ts';
-import type { Attempt } from '../domains/delivery/webhooks/delivery.claim.service.ts';
+import type { ClaimedPlace } from '../domains/delivery/webhooks/delivery.lease.service.ts';
 import { recordResults, recordSuccesses } from '../domains/delivery/webhooks/delivery.result.service.ts';
 import { evaluateAttempt } from '../domains/delivery/webhooks/delivery.rules.ts';
 import type { Result } from '../domains/delivery/webhooks/delivery.send.service.ts';
@@ -31,7 +31,7 @@ export type DeliveryResults = Pick<Loop, 'state'> & {
   /** How many are not recorded yet. */
   unrecorded(): number;
   /** Those that succeeded. One that failed may close the places of its receiver, so it keeps its own until it is recorded. */
-  unrecordedSuccesses(): readonly Attempt[];
+  unrecordedSuccesses(): readonly ClaimedPlace[];
   /** Records what is there, if that can be written now. The rest is claimed again once its lease has run out. */
   stop(): Promise<void>;
 };
@@ -103,8 +103,8 @@ export function startDeliveryResults(options: Options): DeliveryResults {
     },
     unrecorded: () => waiting.length + recording.length,
     unrecordedSuccesses: () =>
-      [...waiting, ...recording].flatMap(({ claimed: { id, fence }, attempted }) =>
-        evaluateAttempt(attempted).outcome === 'success' ? [{ id, fence }] : [],
+      [...waiting, ...recording].flatMap(({ claimed, attempted }) =>
+        evaluateAttempt(attempted).outcome === 'success' ? [claimed] : [],
       ),
     state: loop.state,
     stop: async () => {

@@ -52,6 +52,14 @@ export async function countDeliveries({ world }: DeliveryWorld, webhookId: strin
   return row?.count ?? 0;
 }
 
+/** The holders of these claims died long ago. */
+export const endLeases = async ({ world }: DeliveryWorld, webhookId: string | null = null): Promise<void> => {
+  await world.sql(
+    `update delivery_claims set lease_until = now() - interval '1 second' where $1::text is null or webhook_id = $1`,
+    [webhookId],
+  );
+};
+
 const readRow = z.object({ entries: z.int(), blocks: z.int() });
 
 /** What the transaction has read of deliveries so far: entries of indexes and blocks, those that were not found too. */

@@ -5,10 +5,10 @@
 
 -- How many attempts may begin at each of these receivers: over all processes `p_per_receiver`, or one where
 -- `p_probing` attempts in a row had no answer. First attempts leave `p_for_retries` of them to retries, and one
--- process takes no more than `p_share` for them. An attempt under way counts, unless it is among `p_over`: these have
--- succeeded, which is recorded soon. The ids of `p_over` and the numbers of `p_over_fences` belong together.
+-- process takes no more than `p_share` for them. An attempt under way counts, unless it is among `p_over_claims` and
+-- `p_over`, whose values at one position belong together: these have succeeded, which is recorded soon.
 create or replace function free_delivery_places(p_receivers text[], p_is_retry boolean, p_per_receiver int,
-  p_for_retries int, p_share int, p_probing int, p_over text[], p_over_fences int[])
+  p_for_retries int, p_share int, p_probing int, p_over_claims bigint[], p_over bigint[])
 returns table (webhook_id text, places int)
 language sql stable set enable_seqscan = off set enable_sort = off set enable_incremental_sort = off as $$
   select r.id, case
@@ -18,74 +18,76 @@ language sql stable set enable_seqscan = off set enable_sort = off set enable_in
   from unnest(p_receivers) as r(id)
   cross join lateral (select h.timeouts_in_row from webhook_health h where h.webhook_id = r.id limit 1) h
   cross join lateral (
-    select
-      count(*) filter (where (d.id, d.claims) not in (select * from unnest(p_over, p_over_fences)))::int as requests,
-      count(*) filter (where d.attempts_made > 0)::int as retries
+    select count(*) filter (where (c.id, s.seq) not in (select * from unnest(p_over_claims, p_over)))::int as requests,
+      count(*) filter (where c.is_retry)::int as retries
     from (
-      select d.id, d.claims, d.attempts_made from webhook_deliveries d
-      where d.webhook_id = r.id and d.status = 'delivering' and d.lease_until > now() order by d.lease_until) d) u
+      select c.id, c.is_retry, c.lease_until, c.seqs from delivery_claims c where c.webhook_id = r.id order by c.id) c
+    cross join unnest(c.seqs) as s(seq) where c.lease_until > now()) u
+$$;
+
+-- The numbers of the deliveries that are claimed at these receivers, also of those whose lease has run out: they can be
+-- claimed again when they are released. By the index in its order, because only such a scan marks what is over in it.
+create or replace function claimed_deliveries(p_receivers text[]) returns table (seq bigint)
+language sql stable set enable_seqscan = off set enable_sort = off set enable_incremental_sort = off as $$
+  select unnest(c.seqs) from unnest(p_receivers) as r(id) cross join lateral (
+    select c.seqs from delivery_claims c where c.webhook_id = r.id order by c.id) c
 $$;
 
 -- Claims up to `p_most` deliveries, the oldest first of each receiver, receivers in no order: those that were never
 -- attempted, with numbers from `p_from` through `p_through`, or with `p_due_until` those whose next attempt is due.
 -- The caller has locked the health of the receivers by a statement before this one, so that this one sees what an
--- earlier holder of the lock claimed. Null where nothing is claimed; else columns of deliveries in the order of their
--- ids, and each of their receivers and events once. An event that is not kept any more is not among these.
+-- earlier holder of the lock claimed or ended. Null where nothing is claimed; else columns of deliveries in the order of
+-- their ids, and each of their receivers and events once. An event that is not kept any more is not among these.
 create or replace function claim_deliveries(p_receivers text[], p_from bigint[], p_through bigint[],
-  p_due_until timestamptz, p_per_receiver int, p_for_retries int, p_share int, p_probing int, p_over text[],
-  p_over_fences int[], p_most int, p_lease_ms int) returns json
+  p_due_until timestamptz, p_per_receiver int, p_for_retries int, p_share int, p_probing int,
+  p_over_claims bigint[], p_over bigint[], p_most int, p_lease_ms int) returns json
 language plpgsql set plan_cache_mode = force_generic_plan
   set enable_seqscan = off set enable_sort = off set enable_incremental_sort = off as $body$
 declare
-  v_ids text[];
   v_claimed json;
 begin
-  if p_due_until is null then
-    select array_agg(p.id) into v_ids from (
-      select p.id from (
-        select r.id, r.first, r.last, f.places from unnest(p_receivers, p_from, p_through) as r(id, first, last)
-        join free_delivery_places(p_receivers, false, p_per_receiver, p_for_retries, p_share, p_probing, p_over,
-          p_over_fences) f on f.webhook_id = r.id
-        -- The lock alone does not say whether the subscription was closed or paused before it was taken.
-        cross join lateral (
-          select from webhooks w where w.id = r.id and w.status = 'active' and w.deleted_at is null limit 1) w
-        order by random()) r
+  with picked as materialized (
+    select p.* from (
+      select r.id, r.first, r.last, greatest(f.places, 0) as places
+      from unnest(p_receivers, p_from, p_through) as r(id, first, last)
+      join free_delivery_places(p_receivers, p_due_until is not null, p_per_receiver, p_for_retries, p_share, p_probing,
+        p_over_claims, p_over) f on f.webhook_id = r.id
+      -- The lock alone does not say whether the subscription was closed or paused before it was taken.
       cross join lateral (
-        select d.id from webhook_deliveries d
-        where d.webhook_id = r.id and d.seq between r.first and r.last
-          and d.status = 'pending' and d.attempts_made = 0 and not d.is_parked
-          -- None before it of its subject is open.
-          and (d.subject_id is null or (
-            select b.id from webhook_deliveries b
-            where b.webhook_id = d.webhook_id and b.subject_id = d.subject_id and b.status in ('pending', 'delivering')
-              and b.seq < d.seq
-            order by b.seq limit 1) is null)
-        order by d.seq limit greatest(r.places, 0) for update skip locked) p
-      limit p_most) p;
-  else
-    select array_agg(p.id) into v_ids from (
-      select p.id from (
-        select f.webhook_id as id, f.places
-        from free_delivery_places(p_receivers, true, p_per_receiver, p_for_retries, p_share, p_probing, p_over,
-          p_over_fences) f
-        cross join lateral (
-          select from webhooks w where w.id = f.webhook_id and w.status = 'active' and w.deleted_at is null limit 1) w
-        order by random()) r
-      cross join lateral (
-        select d.id from webhook_deliveries d
-        where d.webhook_id = r.id and d.status = 'pending' and d.attempts_made > 0 and d.next_attempt_at <= p_due_until
-        order by d.seq limit greatest(r.places, 0) for update skip locked) p
-      limit p_most) p;
-  end if;
-  if v_ids is null then return null; end if;
-  with claimed as (
-    update webhook_deliveries d
+        select from webhooks w where w.id = r.id and w.status = 'active' and w.deleted_at is null limit 1) w
+      order by random()) r
+    cross join lateral (
+      (select d.id, d.seq, d.webhook_id, d.event_id, d.subject_id, d.plan, d.attempts_made, d.claims
+       from webhook_deliveries d
+       where p_due_until is null and d.webhook_id = r.id and d.seq between r.first and r.last
+         and d.status = 'pending' and d.attempts_made = 0 and not d.is_parked
+         and d.seq not in (select c.seq from claimed_deliveries(p_receivers) c)
+         -- None before it of its subject is open.
+         and (d.subject_id is null or (
+           select b.id from webhook_deliveries b
+           where b.webhook_id = d.webhook_id and b.subject_id = d.subject_id and b.status in ('pending', 'delivering')
+             and b.seq < d.seq
+           order by b.seq limit 1) is null)
+       order by d.seq limit r.places)
+      union all
+      (select d.id, d.seq, d.webhook_id, d.event_id, d.subject_id, d.plan, d.attempts_made, d.claims
+       from webhook_deliveries d
+       where p_due_until is not null and d.webhook_id = r.id
+         and d.status = 'pending' and d.attempts_made > 0 and d.next_attempt_at <= p_due_until
+         and d.seq not in (select c.seq from claimed_deliveries(p_receivers) c)
+       order by d.seq limit r.places)) p
+    limit p_most),
+  claim as (
+    insert into delivery_claims (webhook_id, is_retry, lease_until, seqs)
     -- Not from the begin of the transaction, which may have waited for the health of the receiver.
-    set status = 'delivering', claims = d.claims + 1,
-      lease_until = clock_timestamp() + p_lease_ms * interval '1 millisecond'
-    where d.id = any(v_ids)
-    returning d.id, d.webhook_id, d.event_id, d.subject_id is not null as is_ordered, d.plan,
-      d.attempts_made + 1 as attempt, d.claims as fence),
+    select p.webhook_id, p_due_until is not null, clock_timestamp() + p_lease_ms * interval '1 millisecond',
+      array_agg(p.seq)
+    from picked p group by p.webhook_id
+    returning webhook_id, id),
+  claimed as materialized (
+    select p.id, p.seq, p.webhook_id, p.event_id, p.subject_id is not null as is_ordered, p.plan,
+      p.attempts_made + 1 as attempt, p.claims + 1 as number, c.id as claim
+    from claim c join picked p on p.webhook_id = c.webhook_id),
   receiver as (
     select w.* from (select distinct c.webhook_id as id from claimed c) c cross join lateral (
       select * from webhooks w where w.id = c.id limit 1) w),
@@ -97,9 +99,9 @@ begin
        where t.id = c.id limit 1)) e)
   select json_build_object(
     'deliveries', (
-      select json_build_object('id', json_agg(c.id), 'webhookId', json_agg(c.webhook_id),
+      select json_build_object('id', json_agg(c.id), 'seq', json_agg(c.seq), 'webhookId', json_agg(c.webhook_id),
         'eventId', json_agg(c.event_id), 'isOrdered', json_agg(c.is_ordered), 'plan', json_agg(c.plan),
-        'attempt', json_agg(c.attempt), 'fence', json_agg(c.fence))
+        'attempt', json_agg(c.attempt), 'number', json_agg(c.number), 'claim', json_agg(c.claim))
       from (select * from claimed order by id) c),
     'receivers', (
       select json_agg(json_build_object('webhookId', w.id, 'ownerId', w.owner_id, 'url', w.url,
@@ -110,23 +112,27 @@ begin
       select coalesce(json_agg(json_build_object('eventId', e.id, 'event', e.name, 'requestId', e.request_id,
         'runId', e.run_id, 'sequence', e.seq, 'createdAt', e.created_at, 'data', e.data)), '[]')
       from event e))
-  into v_claimed;
+  into v_claimed where exists (select from claimed);
   return v_claimed;
 end $body$;
 
--- Of each receiver the first delivery that waits for its first attempt, among the numbers from `p_from` on: from
--- receiver to receiver, as many steps as receivers. The conditions are those of the index webhook_deliveries_waiting.
+-- Of each receiver the first delivery that waits for its first attempt and is not claimed, among the numbers from
+-- `p_from` on: from receiver to receiver, as many steps as receivers. The conditions are those of the index
+-- webhook_deliveries_waiting.
 create or replace function first_waiting_deliveries(p_from bigint) returns table (webhook_id text, seq bigint)
 language sql stable set enable_seqscan = off set enable_sort = off set enable_incremental_sort = off as $$
-  with recursive receiver(webhook_id, seq) as (
+  with recursive all_claimed as materialized (
+    select unnest(c.seqs) as seq from (select c.seqs from delivery_claims c order by c.webhook_id, c.id) c),
+  receiver(webhook_id, seq) as (
     (select d.webhook_id, d.seq from webhook_deliveries d
      where d.status = 'pending' and d.attempts_made = 0 and not d.is_parked and d.seq >= p_from
+       and d.seq not in (select c.seq from all_claimed c)
      order by d.webhook_id, d.seq limit 1)
     union all
     select n.webhook_id, n.seq from receiver r cross join lateral (
       select d.webhook_id, d.seq from webhook_deliveries d
       where d.status = 'pending' and d.attempts_made = 0 and not d.is_parked and d.seq >= p_from
-        and d.webhook_id > r.webhook_id
+        and d.seq not in (select c.seq from all_claimed c) and d.webhook_id > r.webhook_id
       order by d.webhook_id, d.seq limit 1) n)
   select webhook_id, seq from receiver
 $$;
@@ -136,8 +142,8 @@ $$;
 -- claim holds is left to the next one. Nothing is claimed for a receiver for which more than `p_uncrowded` wait, some
 -- of them in order; of these, those with a free place are answered as `crowded`.
 create or replace function claim_first_attempts(p_new_from bigint, p_older text[], p_older_from bigint[],
-  p_uncrowded int, p_per_receiver int, p_for_retries int, p_share int, p_probing int, p_over text[],
-  p_over_fences int[], p_most int, p_lease_ms int, out claimed json, out crowded text[])
+  p_uncrowded int, p_per_receiver int, p_for_retries int, p_share int, p_probing int, p_over_claims bigint[],
+  p_over bigint[], p_most int, p_lease_ms int, out claimed json, out crowded text[])
 language plpgsql set plan_cache_mode = force_generic_plan
   set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
   set enable_sort = off set enable_incremental_sort = off as $body$
@@ -164,6 +170,7 @@ begin
       and exists (
         select from webhook_deliveries d
         where d.webhook_id = l.id and d.status = 'pending' and d.attempts_made = 0 and not d.is_parked
+          and d.seq not in (select c.seq from claimed_deliveries((select array_agg(id) from locked)) c)
         order by d.webhook_id, d.seq offset p_uncrowded) as is_crowded
     from locked l)
   select array_agg(id) filter (where not is_crowded), array_agg(first) filter (where not is_crowded),
@@ -171,13 +178,13 @@ begin
   into v_receivers, v_from, crowded from looked_at;
   if crowded <> '{}' then
     select coalesce(array_agg(f.webhook_id), '{}') into crowded
-    from free_delivery_places(crowded, false, p_per_receiver, p_for_retries, p_share, p_probing, p_over,
-      p_over_fences) f
+    from free_delivery_places(crowded, false, p_per_receiver, p_for_retries, p_share, p_probing, p_over_claims,
+      p_over) f
     where f.places > 0;
   end if;
   if v_receivers is null then return; end if;
   claimed := claim_deliveries(v_receivers, v_from, array_fill(9223372036854775807, array[cardinality(v_receivers)]),
-    null, p_per_receiver, p_for_retries, p_share, p_probing, p_over, p_over_fences,
+    null, p_per_receiver, p_for_retries, p_share, p_probing, p_over_claims, p_over,
     -- The crowded ones have their part of what can be claimed, rounded by chance, however much waits for the others.
     floor(p_most * cardinality(v_receivers)::float8 / cardinality(v_receivers || crowded)
       + case when crowded = '{}' then 0 else random() end)::int, p_lease_ms);

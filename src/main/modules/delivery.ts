@@ -86,7 +86,14 @@ export const delivery = defineModule('delivery', [
       }),
     entities: [WebhookRow],
     loops: [{ group: 'purge', start: startPurge }],
-    tables: ['webhooks', 'webhook_deliveries', 'webhook_health', 'webhook_hours', 'webhook_test_events'],
+    tables: [
+      'webhooks',
+      'webhook_deliveries',
+      'delivery_claims',
+      'webhook_health',
+      'webhook_hours',
+      'webhook_test_events',
+    ],
     activities: ({ database, clock, retries }) =>
       webhookEndpointActivities({
         database,

@@ -87,10 +87,56 @@ export const deliveryFaults: readonly Fault[] = [
         harm: 'five attempts without an answer among many that succeed slow a receiver down as if it answered none',
         named: 'ends their row',
       },
+    ],
+  ),
+  ...faultsIn(
+    'deliveries',
+    `${webhooks}/delivery.lease.service.ts`,
+    ['test/workflows/delivery/successes'],
+    [
       {
-        from: 'where d.id = g.id and d.claims = g.fence and ${isUnderWay}\n      and g.webhook_id',
-        to: 'where d.id = g.id and ${isUnderWay}\n      and g.webhook_id',
+        from: 'h.id = g.claim and g.seq = any(h.seqs)',
+        to: 'h.id = g.claim',
         harm: 'a late result ends a delivery that another process is sending',
+      },
+      {
+        from: 'set claims = u.claims + 1',
+        to: 'set claims = u.claims',
+        harm: 'an attempt has the same id as the one of a process that died',
+        tests: ['test/workflows/delivery/relay'],
+        named: 'dead relay',
+      },
+      {
+        from: "where status = 'delivering' and lease_until < now() and",
+        to: 'where false and',
+        harm: 'what the version before had claimed when it died is never sent',
+        tests: ['test/workflows/delivery/relay'],
+        named: 'version before',
+      },
+    ],
+  ),
+  ...faultsIn(
+    'deliveries',
+    `${webhooks}/delivery.end.service.ts`,
+    ['test/workflows/delivery/closed-meanwhile'],
+    [
+      {
+        from: '  await lockHealth(tx, webhookIds);\n',
+        to: '',
+        harm: 'a delivery that is claimed while its subscription ends is sent and counted as lost',
+        named: 'claims meanwhile',
+      },
+      {
+        from: '  await lockHealth(tx, [webhookId]);\n',
+        to: '',
+        harm: 'a retry that is claimed while it is given up is sent and counted as lost',
+        named: 'claims meanwhile',
+      },
+      {
+        from: "and ${waitsUnparked} and ${isNotUnderWay('d', '$3::text[]')}",
+        to: 'and ${waitsUnparked}',
+        harm: 'a delivery that is being sent when its subscription ends is counted as lost',
+        named: 'claims meanwhile',
       },
     ],
   ),
@@ -100,20 +146,26 @@ export const deliveryFaults: readonly Fault[] = [
     ['test/workflows/delivery'],
     [
       {
-        from: "where d.webhook_id = r.id and d.status = 'delivering' and d.lease_until > now()",
-        to: "where d.webhook_id = r.id and d.status = 'delivering' and d.lease_until < now()",
+        from: '         and d.seq not in (select c.seq from claimed_deliveries(p_receivers) c)\n         -- None before it',
+        to: '         -- None before it',
+        harm: 'a delivery is sent by two processes at once',
+        tests: ['test/workflows/delivery/places'],
+      },
+      {
+        from: 'where c.lease_until > now()) u',
+        to: 'where c.lease_until < now()) u',
         harm: 'a slow receiver gets all deliveries at once',
         tests: ['test/workflows/delivery/relay', 'test/workflows/delivery/busy-receiver'],
       },
       {
-        from: 'where (d.id, d.claims) not in (select * from unnest(p_over, p_over_fences))',
+        from: 'where (c.id, s.seq) not in (select * from unnest(p_over_claims, p_over))',
         to: 'where true',
         harm: 'the places of delivered deliveries stay taken until their results are recorded',
         tests: ['test/workflows/delivery/places'],
       },
       {
-        from: '(d.id, d.claims) not in (select * from unnest(p_over, p_over_fences))',
-        to: 'd.id <> all(p_over)',
+        from: '(c.id, s.seq) not in (select * from unnest(p_over_claims, p_over))',
+        to: 's.seq <> all(p_over)',
         harm: 'an attempt that follows one of this relay is not counted, so a receiver gets one more at once',
         tests: ['test/workflows/delivery/places'],
       },
@@ -150,10 +202,11 @@ export const deliveryFaults: readonly Fault[] = [
     ['test/workflows/delivery/relay'],
     [
       {
-        from: "evaluateAttempt(attempted).outcome === 'success' ? [{ id, fence }] : []",
-        to: '[{ id, fence }]',
-        harm: 'a receiver that hangs gets more than one request at a time while its time-outs are recorded',
-        named: 'tried by one request at a time',
+        from: "evaluateAttempt(attempted).outcome === 'success' ? [claimed] : []",
+        to: '[claimed]',
+        harm: 'a receiver that fails gets more requests at once than it may, until its failures are recorded',
+        tests: ['test/workflows/delivery/places'],
+        named: 'keeps its place',
       },
       {
         from: '      await saveEach(batch);\n',

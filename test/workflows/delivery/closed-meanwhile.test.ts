@@ -6,10 +6,13 @@
  */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Database } from '../../../src/db/database.ts';
-import { claimFirstAttempts } from '../../../src/domains/delivery/webhooks/delivery.claim.service.ts';
+import type { Tx } from '../../../src/db/tx.ts';
+import { claimFirstAttempts, claimRetries } from '../../../src/domains/delivery/webhooks/delivery.claim.service.ts';
+import { endRetriesOf, endWaitingOf } from '../../../src/domains/delivery/webhooks/delivery.end.service.ts';
+import { lockHealth } from '../../../src/domains/delivery/webhooks/delivery.lease.service.ts';
 import { recordResults } from '../../../src/domains/delivery/webhooks/delivery.result.service.ts';
 import { endpointWorkflowId } from '../../../src/domains/delivery/webhooks/endpoint.messages.ts';
-import { disableWebhook, lockHealth } from '../../../src/domains/delivery/webhooks/webhook.service.ts';
+import { disableWebhook } from '../../../src/domains/delivery/webhooks/webhook.service.ts';
 import type { Cause } from '../../../src/platform/cause.ts';
 import { claimLimits } from '../../../src/relay/deliveries.ts';
 import { readEndpoint } from '../../../src/usecases/delivery/read-endpoint.ts';
@@ -49,7 +52,7 @@ test('a failure recorded while another transaction disables its subscription has
   const cause: Cause = { causeId: 'a-test', requestId: 'a-test', actor: { kind: 'system' }, at: now };
   let recording: Promise<string[]> | undefined;
   await database.write(async (tx) => {
-    await lockHealth(tx, webhookId);
+    await lockHealth(tx, [webhookId]);
     recording = database.write((other) => recordResults(other, results, now));
     await eventually(
       () =>
@@ -97,3 +100,46 @@ test('what waits of a subscription that was opened again after the run had read 
   await readEndpoint({ database, clock: clockAt(now), perReceiver: 100 })(webhookId);
   expect(await countDeliveries(bursar, webhookId, `status = 'dead'`)).toBe(2);
 });
+
+test.each(['closing', 'abandoning'] as const)(
+  '%s leaves what another transaction claims meanwhile to its result',
+  async (end) => {
+    const owner = await subscribedTo(bursar, `claimed-beside-${end}`);
+    const { webhookId } = owner;
+    await addBacklog(bursar, owner, { count: 2, attempts: end === 'abandoning' ? 1 : 0 });
+    const { database } = bursar.infrastructure;
+    const now = await businessNow(bursar.world);
+    const claim = async (tx: Tx) =>
+      end === 'abandoning'
+        ? claimRetries(tx, webhookId, now, 1, claimLimits)
+        : (await claimFirstAttempts(tx, 1, claimLimits)).claimed;
+    const ends = (tx: Tx) =>
+      end === 'abandoning'
+        ? endRetriesOf(tx, { webhookId, deliveryId: null }, 10, 'a test')
+        : endWaitingOf(tx, [webhookId], 'a test');
+    let ending: Promise<number> | undefined;
+    const claimed = await database.write(async (tx) => {
+      const own = await claim(tx);
+      await bursar.world.sql(`update webhooks set status = 'disabled' where id = $1`, [webhookId]);
+      ending = database.write(ends);
+      await overOrWaitingForALock(ending);
+      return own;
+    });
+    expect(claimed).toHaveLength(1);
+    expect(await ending).toBe(1);
+    expect(await countDeliveries(bursar, webhookId, `status = 'pending' and id = '${claimed[0]?.id}'`)).toBe(1);
+  },
+);
+
+/** Resolves when it is over, or something waits for a lock. */
+async function overOrWaitingForALock(work: Promise<unknown>): Promise<void> {
+  let isOver = false;
+  void work.finally(() => {
+    isOver = true;
+  });
+  await eventually(
+    () =>
+      bursar.world.sql(`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`),
+    (waiting) => isOver || waiting.length > 0,
+  );
+}

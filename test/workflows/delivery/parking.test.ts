@@ -10,9 +10,9 @@ import {
   type Claimed,
   claimRetries,
   freeForgottenFrom,
-  releaseExpired,
 } from '../../../src/domains/delivery/webhooks/delivery.claim.service.ts';
 import { endRetriesOf } from '../../../src/domains/delivery/webhooks/delivery.end.service.ts';
+import { releaseExpired } from '../../../src/domains/delivery/webhooks/delivery.lease.service.ts';
 import {
   firstSubject,
   freeNextOf,
@@ -21,7 +21,14 @@ import {
 import { recordResults } from '../../../src/domains/delivery/webhooks/delivery.result.service.ts';
 import { minute } from '../../../src/kernel/instant.ts';
 import { claimInSteps } from '../../../src/relay/first-attempts.ts';
-import { addBacklog, countDeliveries, inside, type Subscribed, subscribedTo } from '../../support/backlog.ts';
+import {
+  addBacklog,
+  countDeliveries,
+  endLeases,
+  inside,
+  type Subscribed,
+  subscribedTo,
+} from '../../support/backlog.ts';
 import { type DeliveryWorld, startDeliveryWorld } from '../../support/delivery-world.ts';
 import { businessNow, eventually } from '../../support/world.ts';
 
@@ -33,7 +40,7 @@ beforeAll(async () => {
 });
 afterEach(async () => {
   await bursar.stopRelays();
-  await bursar.world.sql('truncate webhook_deliveries');
+  await bursar.world.sql('truncate webhook_deliveries, delivery_claims');
 });
 afterAll(() => bursar.close());
 
@@ -248,11 +255,11 @@ describe('each end of a head frees the next', () => {
   test('one whose holder died frees it by the result of its next claim, and not by the late one', async () => {
     const owner = await parkedBehindOne('died', 3);
     const { claimed: late } = await claim();
-    await bursar.world.sql(`update webhook_deliveries set lease_until = now() where status = 'delivering'`);
-    await write(releaseExpired);
+    await endLeases(bursar);
+    await write((tx) => releaseExpired(tx));
     const { claimed } = await claim();
     expect(await record(late)).toEqual([]);
-    expect(await standing(owner)).toEqual(['delivering', 'parked', 'parked']);
+    expect(await standing(owner)).toEqual(['pending', 'parked', 'parked']);
     const delivered = claimed.map((one) => ({ ...failed(one), attempted: { ...failed(one).attempted, status: 200 } }));
     const now = await businessNow(bursar.world);
     expect(await write((tx) => recordResults(tx, delivered, now))).toHaveLength(1);

@@ -8,12 +8,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import * as z from 'zod';
 import { oneRowOf, runSql } from '../../../src/db/statement.ts';
-import { type Attempt, claimRetries } from '../../../src/domains/delivery/webhooks/delivery.claim.service.ts';
+import { claimRetries } from '../../../src/domains/delivery/webhooks/delivery.claim.service.ts';
+import { type ClaimedPlace, releaseExpired } from '../../../src/domains/delivery/webhooks/delivery.lease.service.ts';
 import { claimLimits } from '../../../src/relay/deliveries.ts';
 import { claimInSteps } from '../../../src/relay/first-attempts.ts';
-import { addBacklog, countDeliveries, type Subscribed, subscribedTo } from '../../support/backlog.ts';
+import { addBacklog, countDeliveries, endLeases, type Subscribed, subscribedTo } from '../../support/backlog.ts';
 import { type DeliveryWorld, startDeliveryWorld } from '../../support/delivery-world.ts';
-import { after } from '../../support/receiver.ts';
+import { after, status } from '../../support/receiver.ts';
 import { businessNow, eventually } from '../../support/world.ts';
 
 let bursar: DeliveryWorld;
@@ -22,11 +23,11 @@ beforeAll(async () => {
 });
 afterEach(async () => {
   await bursar.stopRelays();
-  await bursar.world.sql('truncate webhook_deliveries');
+  await bursar.world.sql('truncate webhook_deliveries, delivery_claims');
 });
 afterAll(() => bursar.close());
 
-const claim = async (most: number, perReceiver: number, over: readonly Attempt[] = []) =>
+const claim = async (most: number, perReceiver: number, over: readonly ClaimedPlace[] = []) =>
   (await claimInSteps(bursar.infrastructure.database, most, { ...claimLimits, perReceiver }, { over })).claimed;
 const waiting =
   (count: number) =>
@@ -51,8 +52,11 @@ describe('a claim', () => {
   test('counts a later attempt of a delivery whose earlier one was delivered', async () => {
     await waiting(10)('claimed-again');
     const first = await claim(100, 2);
-    await bursar.world.sql('update webhook_deliveries set claims = claims + 1 where id = $1', [first[0]?.id]);
-    expect(await claim(100, 2, first)).toHaveLength(1);
+    await endLeases(bursar);
+    await bursar.infrastructure.database.write((tx) => releaseExpired(tx));
+    const again = await claim(100, 2, first);
+    expect(again.map(({ id }) => id).sort()).toEqual(first.map(({ id }) => id).sort());
+    expect(await claim(100, 2, first)).toEqual([]);
   });
 
   test('leaves an ordered receiver with many waiting its part of the places, however much waits for others', async () => {
@@ -71,8 +75,9 @@ describe('a claim', () => {
     const ordered = await subscribedTo(bursar, 'crowded-and-full', true);
     await addBacklog(bursar, ordered, { count: 300, subject: `'po_' || n` });
     await bursar.world.sql(
-      `update webhook_deliveries set status = 'delivering', claims = 1, lease_until = now() + interval '45 seconds'
-       where id in (select id from webhook_deliveries where webhook_id = $1 order by seq limit 10)`,
+      `insert into delivery_claims (webhook_id, is_retry, lease_until, seqs)
+       select $1, false, now() + interval '45 seconds', array(
+         select seq from webhook_deliveries where webhook_id = $1 order by seq limit 10)`,
       [ordered.webhookId],
     );
     await waiting(300)('beside-full');
@@ -109,8 +114,8 @@ describe('a claim', () => {
     const limits = { ...claimLimits, leaseMs: 1_000 };
     const lease = await database.write(async (tx) => {
       const claimed = await claimRetries(tx, owner.webhookId, now, 1, limits);
-      const isHeld = 'select lease_until > clock_timestamp() as "isHeld" from webhook_deliveries where id = $1';
-      return oneRowOf(tx, z.object({ isHeld: z.boolean() }), isHeld, [claimed[0]?.id]);
+      const isHeld = 'select lease_until > clock_timestamp() as "isHeld" from delivery_claims where id = $1';
+      return oneRowOf(tx, z.object({ isHeld: z.boolean() }), isHeld, [claimed[0]?.claim]);
     });
     await holding;
     expect(lease).toEqual({ isHeld: true });
@@ -138,13 +143,7 @@ describe('a claim', () => {
 });
 
 test('while results cannot be recorded, twice as many are sent as may be under way, and then all, each once', async () => {
-  const [held, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const locked = bursar.infrastructure.database.write(async (tx) => {
-    await runSql(tx, 'lock table webhook_hours in access exclusive mode');
-    held.resolve();
-    await release.promise;
-  });
-  await held.promise;
+  const results = await unrecordable();
   bursar.receiver.answers('unrecorded', after(30));
   const owner = await waiting(100)('unrecorded');
   const received = () => bursar.receiver.received('unrecorded').length;
@@ -158,8 +157,7 @@ test('while results cannot be recorded, twice as many are sent as may be under w
     expect(await countDeliveries(bursar, owner.webhookId, `status = 'succeeded'`)).toBe(0);
     expect(received()).toBe(32);
   } finally {
-    release.resolve();
-    await locked;
+    await results.recordable();
   }
   await eventually(
     () => countDeliveries(bursar, owner.webhookId, `status = 'succeeded'`),
@@ -168,3 +166,42 @@ test('while results cannot be recorded, twice as many are sent as may be under w
   expect(received()).toBe(100);
   expect(bursar.receiver.mostAtOnce('unrecorded')).toBe(3);
 });
+
+test('while results cannot be recorded, a failed attempt keeps its place', async () => {
+  const results = await unrecordable();
+  bursar.receiver.answers('failing', status(500));
+  const owner = await waiting(20)('failing');
+  const received = () => bursar.receiver.received('failing').length;
+  await bursar.relay({ perReceiver: 3 });
+  try {
+    await eventually(
+      async () => received(),
+      (count) => count >= 3,
+    );
+    await sleep(300); // What were too many would be sent now.
+    expect(received()).toBe(3);
+  } finally {
+    await results.recordable();
+  }
+  await eventually(
+    () => countDeliveries(bursar, owner.webhookId, `attempts_made = 1`),
+    (count) => count === 20,
+  );
+});
+
+/** The results of attempts wait until `recordable`. */
+async function unrecordable(): Promise<{ recordable(): Promise<void> }> {
+  const [held, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const locked = bursar.infrastructure.database.write(async (tx) => {
+    await runSql(tx, 'lock table webhook_hours in access exclusive mode');
+    held.resolve();
+    await release.promise;
+  });
+  await held.promise;
+  return {
+    recordable: async () => {
+      release.resolve();
+      await locked;
+    },
+  };
+}

@@ -13,6 +13,7 @@ import { recordChanges } from '../../../src/events/record.ts';
 import { newId } from '../../../src/kernel/ids.ts';
 import { hour } from '../../../src/kernel/instant.ts';
 import type { Cause } from '../../../src/platform/cause.ts';
+import { endLeases } from '../../support/backlog.ts';
 import { deadlocksIn } from '../../support/deadlocks.ts';
 import { type DeliveryWorld, type Subscriber, startDeliveryWorld } from '../../support/delivery-world.ts';
 import { policyEventData } from '../../support/factories/event-data.ts';
@@ -499,10 +500,7 @@ describe('several relays', () => {
       (count) => count === 1,
     );
     expect(bodies('orphaned')).toHaveLength(0);
-    await bursar.world.sql(
-      `update webhook_deliveries set lease_until = now() - interval '1 second' where webhook_id = $1`,
-      [owner.webhook.id],
-    );
+    await endLeases(bursar, owner.webhook.id);
     await eventually(
       async () => bodies('orphaned').length,
       (count) => count === 3,
@@ -523,6 +521,44 @@ describe('several relays', () => {
     for (const shown of await deliveriesOf(owner)) expect(shown).toMatchObject({ status: 'succeeded', attempt: 1 });
   });
 
+  test('a delivery is shown as delivering while it is under way, and only that one', async () => {
+    bursar.receiver.answers('shown', hanging);
+    const owner = await subscribed('shown');
+    await bursar.emit(owner.ownerId, 2);
+    await bursar.relay({ perReceiver: 1 });
+    await eventually(
+      async () => bodies('shown').length,
+      (count) => count === 1,
+    );
+    const shown = await deliveriesOf(owner);
+    expect(shown.map((one) => one.status)).toEqual(['pending', 'delivering']);
+    const params = { id: owner.webhook.id };
+    for (const { id, status: is } of shown) {
+      const { data } = await owner.webhooks.listWebhookDeliveries({ params, query: { status: is } });
+      expect(data.map((one) => one.id)).toEqual([id]);
+      expect(await owner.webhooks.getWebhookDelivery({ params: { deliveryId: id } })).toMatchObject({ status: is });
+    }
+  });
+
+  test('what a relay of the version before had claimed is sent after its lease', async () => {
+    const owner = await subscribed('older-claim');
+    await bursar.emit(owner.ownerId, 2);
+    // As that version writes it.
+    await bursar.world.sql(
+      `update webhook_deliveries set status = 'delivering', claims = 1, lease_until = now() + interval '2 seconds'
+       where webhook_id = $1`,
+      [owner.webhook.id],
+    );
+    await bursar.relay({ pollMs: 200 });
+    await eventually(
+      () => deliveriesOf(owner),
+      (all) => all.every(({ status }) => status === 'succeeded'),
+    );
+    expect(
+      bursar.receiver.received('older-claim').map(({ headers }) => String(headers['x-service-delivery-id']).slice(-2)),
+    ).toEqual(['.2', '.2']);
+  });
+
   test('a relay whose clock was set back by an hour still sends what a dead one had claimed', async () => {
     bursar.receiver.answers('set-back', inTurn(hanging, status(200)));
     const owner = await subscribed('set-back');
@@ -535,10 +571,7 @@ describe('several relays', () => {
     const { now } = Date;
     jest.spyOn(Date, 'now').mockImplementation(() => now() - hour);
     try {
-      await bursar.world.sql(
-        `update webhook_deliveries set lease_until = now() - interval '1 second' where webhook_id = $1`,
-        [owner.webhook.id],
-      );
+      await endLeases(bursar, owner.webhook.id);
       await eventually(
         () => deliveriesOf(owner),
         ([only]) => only?.status === 'succeeded',
@@ -665,18 +698,19 @@ describe('subscriptions that end', () => {
   async function lateResultOf(webhookId: string, lock: string) {
     const { database } = bursar.infrastructure;
     const [orphaned] = await bursar.world.sql<{ id: string }>(
-      `update webhook_deliveries
-       set status = 'delivering', attempts_made = 1, claims = 2, lease_until = now() - interval '1 second'
-       where id = (select min(id) from webhook_deliveries where webhook_id = $1) returning id`,
+      `with orphaned as (
+         update webhook_deliveries set attempts_made = 1, claims = 1
+         where id = (select min(id) from webhook_deliveries where webhook_id = $1) returning id, webhook_id, seq),
+       claim as (
+         insert into delivery_claims (webhook_id, is_retry, lease_until, seqs)
+         select webhook_id, true, now() - interval '1 second', array[seq] from orphaned)
+       select id from orphaned`,
       [webhookId],
     );
     const [held, asked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const recorded = database.write(async (tx) => {
-      await runSql(
-        tx,
-        `update webhook_deliveries set status = 'pending', lease_until = null, attempts_made = 2 where id = $1`,
-        [orphaned?.id],
-      );
+      await runSql(tx, 'delete from delivery_claims where webhook_id = $1', [webhookId]);
+      await runSql(tx, 'update webhook_deliveries set attempts_made = 2, claims = 2 where id = $1', [orphaned?.id]);
       held.resolve();
       await asked.promise;
       await runSql(tx, lock, [webhookId]);

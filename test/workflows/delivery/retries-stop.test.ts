@@ -4,6 +4,7 @@
  * @module
  */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { isUnderWay } from '../../../src/domains/delivery/webhooks/delivery.lease.service.ts';
 import type { Attempted } from '../../../src/domains/delivery/webhooks/delivery.rules.ts';
 import { claimLimits } from '../../../src/relay/deliveries.ts';
 import { createRetrySender } from '../../../src/relay/retries.ts';
@@ -38,5 +39,7 @@ test('an attempt without an answer after the stop has waited for it is not recor
     (count) => count === 1,
   );
   // Its lease runs out, and it is attempted again.
-  expect(await countDeliveries(bursar, owner.webhookId, `status = 'delivering' and attempts_made = 1`)).toBe(1);
+  expect(
+    await countDeliveries(bursar, owner.webhookId, `${isUnderWay('webhook_deliveries')} and attempts_made = 1`),
+  ).toBe(1);
 });

@@ -10,6 +10,8 @@ import type { Tx } from '../../../db/tx.ts';
 import type { ReachedId } from '../../../http/reaches.ts';
 import { DomainError } from '../../../kernel/errors.ts';
 import { hashSecret } from '../../../vault/secret-hash.ts';
+import { isNotUnderWay } from '../webhooks/delivery.lease.service.ts';
+import { waitsUnparked } from '../webhooks/delivery.order.service.ts';
 import { webhookStatuses } from '../webhooks/webhook.rules.ts';
 import type { HourOfAttempts, Span } from './webhook-page.rules.ts';
 import './webhook-page.entity.ts';
@@ -96,20 +98,20 @@ export const queueOf = (tx: Tx, webhookId: string): Promise<Queue> =>
     tx,
     queueRow,
     `select first.unsent, again.retrying, again."nextAttemptAt", held."underWay",
-       least((select created_at from webhook_deliveries where webhook_id = $1 and ${isUnsent} order by seq limit 1),
-         (select created_at from webhook_deliveries where webhook_id = $1 and ${isRetried} order by seq limit 1)) as "oldestAt"
-     from (select (select count(*)::int from webhook_deliveries where webhook_id = $1 and ${isUnsent})
+       least((select d.created_at from webhook_deliveries d where d.webhook_id = $1 and ${isUnsent} order by d.seq limit 1),
+         (select d.created_at from webhook_deliveries d where d.webhook_id = $1 and ${isRetried} order by d.seq limit 1)) as "oldestAt"
+     from (select (select count(*)::int from webhook_deliveries d where d.webhook_id = $1 and ${isUnsent})
              + (select count(*)::int from webhook_deliveries where webhook_id = $1 and is_parked) as unsent) first
-     cross join (select count(*)::int as retrying, min(next_attempt_at) as "nextAttemptAt" from webhook_deliveries
-           where webhook_id = $1 and ${isRetried}) again
-     cross join (select count(*)::int as "underWay" from webhook_deliveries
-           where webhook_id = $1 and status = 'delivering') held`,
+     cross join (select count(*)::int as retrying, min(d.next_attempt_at) as "nextAttemptAt" from webhook_deliveries d
+           where d.webhook_id = $1 and ${isRetried}) again
+     cross join (select coalesce(sum(cardinality(seqs)), 0)::int as "underWay" from delivery_claims
+           where webhook_id = $1) held`,
     [webhookId],
   );
 
 /** Besides those that are parked behind another one of their subject; that one is older and waits or is under way. */
-const isUnsent = `status = 'pending' and attempts_made = 0 and not is_parked`;
-const isRetried = `status = 'pending' and attempts_made > 0`;
+const isUnsent = `${waitsUnparked} and ${isNotUnderWay('d', 'array[$1::text]')}`;
+const isRetried = `d.status = 'pending' and d.attempts_made > 0 and ${isNotUnderWay('d', 'array[$1::text]')}`;
 
 const letterRow = z.object({
   id: idValue('delivery'),
@@ -154,7 +156,7 @@ export const countRetries = async (tx: Tx, webhookId: string): Promise<number> =
     await oneRowOf(
       tx,
       z.object({ retries: z.int() }),
-      `select count(*)::int as retries from webhook_deliveries where webhook_id = $1 and ${isRetried}`,
+      `select count(*)::int as retries from webhook_deliveries d where d.webhook_id = $1 and ${isRetried}`,
       [webhookId],
     )
   ).retries;

@@ -39,12 +39,11 @@ export async function lookForBacklog(tx: Tx, before: Backlog): Promise<Backlog> 
 
 /**
  * What is open is little beside what is over, but comes and goes faster than statistics are taken; a plan that reads a
- * whole table is never right here. `inOrder`: a statement that names the order of an index is answered by that index. For
- * this transaction only.
+ * whole table is never right here. For this transaction only.
  */
-export const throughIndexes = (tx: Tx, { inOrder = false }: { readonly inOrder?: boolean } = {}): Promise<number> =>
+export const throughIndexes = (tx: Tx): Promise<number> =>
   runSql(tx, `select set_config(name, 'off', true) from unnest($1::text[]) as name`, [
-    ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', ...(inOrder ? ['enable_sort'] : [])],
+    ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin'],
   ]);
 
 /** Where something is parked, any of it may wait again, so all numbers are looked at. */

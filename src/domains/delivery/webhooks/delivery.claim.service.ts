@@ -5,11 +5,12 @@
  */
 import * as z from 'zod';
 import { idRow, idValue } from '../../../db/row-values.ts';
-import { oneRowOf, rowsOf, runSql } from '../../../db/statement.ts';
+import { oneRowOf, rowsOf } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
 import type { Id } from '../../../kernel/ids.ts';
 import { type Backlog, throughIndexes, unknownBacklog } from './delivery.backlog.service.ts';
 import { endWithoutEvent } from './delivery.end.service.ts';
+import { type ClaimedPlace, giveBack, lockHealth, releaseExpired } from './delivery.lease.service.ts';
 import { freeForgotten, mostUncrowded, parkBlocked, type SubjectPlace } from './delivery.order.service.ts';
 import { placesForRetries, unansweredUntilProbing } from './webhook.rules.ts';
 import { bodyOf } from './webhook.signature.ts';
@@ -38,12 +39,14 @@ const claimedEvent = z.object({
 const claimedDocument = z.object({
   deliveries: z.object({
     id: z.array(idValue('delivery')),
+    seq: z.array(z.int()),
     webhookId: z.array(idValue('webhook')),
     eventId: z.array(z.string()),
     isOrdered: z.array(z.boolean()),
     plan: z.array(z.string()),
     attempt: z.array(z.int()),
-    fence: z.array(z.int()),
+    number: z.array(z.int()),
+    claim: z.array(z.int()),
   }),
   receivers: z.array(receiver),
   events: z.array(claimedEvent),
@@ -60,15 +63,16 @@ export type Claimed = Readonly<
       plan: string;
       /** The number of the attempt that this claim is for. */
       attempt: number;
-      /** The fencing token: a result is recorded only while it is the row's. */
-      fence: number;
+      /** Another one for each claim of the delivery, shown in `X-Service-Delivery-Id`. */
+      number: number;
+      /** The fencing token: a result is recorded only while this claim has the delivery. */
+      claim: number;
+      /** The delivery's number. */
+      seq: number;
       /** Of the request: the same text for all deliveries of an event. */
       body: string;
     }
 >;
-
-/** A claim of a delivery. */
-export type Attempt = Pick<Claimed, 'id' | 'fence'>;
 
 export type ClaimLimits = {
   /** Attempts under way to one receiver, over all processes. */
@@ -81,13 +85,13 @@ export type FirstAttempts = { readonly claimed: Claimed[]; readonly hasMore: boo
 
 export type Circumstances = {
   readonly backlog?: Backlog;
-  /** Attempts that take no place of their receiver any more: they succeeded, which is recorded soon. */
-  readonly over?: readonly Attempt[];
+  /** Take no place of their receiver any more: they succeeded, which is recorded soon. */
+  readonly over?: readonly ClaimedPlace[];
 };
 
 /** `lost`: claimed without an event to send. `crowded`: receivers that `claimCrowded` claims for. */
 type Claim = { readonly claimed: Claimed[]; readonly lost: readonly Lost[]; readonly crowded: readonly string[] };
-type Lost = { readonly id: Id<'delivery'>; readonly webhookId: Id<'webhook'> };
+type Lost = Pick<Claimed, 'id' | 'webhookId' | 'claim' | 'seq'>;
 
 /**
  * Up to `most` deliveries never attempted, oldest first per receiver, receivers in no order. One statement, which needs
@@ -117,10 +121,10 @@ const firstAttemptsRow = z.object({ claimed: claimedDocument.nullable(), crowded
 const shareOf = (most: number): number => Math.max(1, Math.floor(most / 4));
 
 /** As the functions take them. */
-const placesOf = (perReceiver: number, share: number, over: readonly Attempt[]) =>
+const placesOf = (perReceiver: number, share: number, over: readonly ClaimedPlace[]) =>
   [
     ...[perReceiver, placesForRetries(perReceiver), share, unansweredUntilProbing],
-    ...[over.map(({ id }) => id), over.map(({ fence }) => fence)],
+    ...[over.map(({ claim }) => claim), over.map(({ seq }) => seq)],
   ] as const;
 
 /**
@@ -136,7 +140,7 @@ export async function claimCrowded(
 ): Promise<FirstAttempts> {
   const places = placesOf(perReceiver, shareOf(most), over);
   await throughIndexes(tx);
-  const locked = await rowsOf(tx, idRow, lockHealth, [webhookIds]);
+  const locked = await rowsOf(tx, idRow, lockFreeHealth, [webhookIds]);
   // A statement after the lock: it sees what an earlier holder claimed.
   const free = await rowsOf(
     tx,
@@ -157,7 +161,7 @@ export async function claimCrowded(
   return { claimed, hasMore: hasMore || looked.some(({ parked }) => parked > 0) };
 }
 
-const lockHealth = `select h.webhook_id as id from webhook_health h join webhooks w on w.id = h.webhook_id
+const lockFreeHealth = `select h.webhook_id as id from webhook_health h join webhooks w on w.id = h.webhook_id
   where h.webhook_id = any($1::text[]) and w.status = 'active' and w.deleted_at is null for update of h skip locked`;
 
 /**
@@ -171,9 +175,8 @@ export async function claimRetries(
   most: number,
   { perReceiver, leaseMs }: ClaimLimits,
 ): Promise<Claimed[]> {
-  await throughIndexes(tx, { inOrder: true });
-  await runSql(tx, 'select 1 from webhook_health where webhook_id = $1 for update', [webhookId]);
-  await releaseExpiredRetries(tx, webhookId);
+  await lockHealth(tx, [webhookId]);
+  await releaseExpired(tx, [webhookId]);
   const terms = [...placesOf(perReceiver, perReceiver, []), most, leaseMs];
   for (;;) {
     const { claimed, hasMore } = await claim(tx, [[webhookId], [], [], now], terms);
@@ -205,7 +208,9 @@ async function claim(tx: Tx, which: Which, terms: readonly unknown[]): Promise<F
  * behind them would never be sent.
  */
 export async function endLost(tx: Tx, lost: readonly Lost[]): Promise<void> {
-  if (lost.length > 0) await endWithoutEvent(tx, lost);
+  if (lost.length === 0) return;
+  await endWithoutEvent(tx, lost);
+  await giveBack(tx, lost);
 }
 
 function withBodies(document: ClaimedDocument | null): Pick<Claim, 'claimed' | 'lost'> {
@@ -221,22 +226,20 @@ function withBodies(document: ClaimedDocument | null): Pick<Claim, 'claimed' | '
   );
   const lost: Lost[] = [];
   const claimed: Claimed[] = [];
-  for (const [place, id] of deliveries.id.entries()) {
-    const [to, event] = [
-      receiverOf.get(column(deliveries.webhookId, place)),
-      eventOf.get(column(deliveries.eventId, place)),
-    ];
+  for (const [at, id] of deliveries.id.entries()) {
+    const [to, event] = [receiverOf.get(column(deliveries.webhookId, at)), eventOf.get(column(deliveries.eventId, at))];
     if (to === undefined) throw new Error(`${id} was claimed without its subscription`);
-    if (event === undefined) lost.push({ id, webhookId: to.webhookId });
+    const place = { id, seq: column(deliveries.seq, at), claim: column(deliveries.claim, at) };
+    if (event === undefined) lost.push({ ...place, webhookId: to.webhookId });
     else {
       claimed.push({
-        id,
+        ...place,
         ...to,
         ...event,
-        isOrdered: column(deliveries.isOrdered, place),
-        plan: column(deliveries.plan, place),
-        attempt: column(deliveries.attempt, place),
-        fence: column(deliveries.fence, place),
+        isOrdered: column(deliveries.isOrdered, at),
+        plan: column(deliveries.plan, at),
+        attempt: column(deliveries.attempt, at),
+        number: column(deliveries.number, at),
       });
     }
   }
@@ -247,33 +250,6 @@ function column<Value>(values: readonly Value[], place: number): Value {
   const value = values[place];
   if (value === undefined) throw new Error(`a claim of ${values.length} deliveries has none at ${place}`);
   return value;
-}
-
-/**
- * Retries whose holder died can be claimed again. Skips a row that a late result is being written to. The order is that of
- * the index of those under way, for `throughIndexes`: by other statistics the plan read all deliveries of the receiver.
- */
-const releaseExpiredRetries = (tx: Tx, webhookId: string): Promise<number> =>
-  runSql(
-    tx,
-    `update webhook_deliveries set status = 'pending', lease_until = null where id = any(array(
-       select id from webhook_deliveries
-       where webhook_id = $1 and status = 'delivering' and attempts_made > 0 and lease_until < now()
-       order by lease_until for update skip locked))`,
-    [webhookId],
-  );
-
-/** First attempts whose holder died become claimable again; retries do when the next ones are claimed. */
-export async function releaseExpired(tx: Tx): Promise<number> {
-  await throughIndexes(tx);
-  const released = await runSql(
-    tx,
-    `update webhook_deliveries set status = 'pending', lease_until = null where id in (
-       select id from webhook_deliveries where status = 'delivering' and attempts_made = 0 and lease_until < now()
-       for update skip locked)
-     returning id`,
-  );
-  return released;
 }
 
 /** Frees what is parked behind nothing, some subjects at a time, and answers where the next call goes on. */

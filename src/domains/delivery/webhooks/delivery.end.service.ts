@@ -8,6 +8,7 @@ import { businessNow } from '../../../db/business-now.ts';
 import { oneRowOf } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
 import { wakeWorkflowRuns } from '../../../platform/workflow-runs.ts';
+import { isNotUnderWay, lockHealth, releaseExpired } from './delivery.lease.service.ts';
 import { endedInOrder, freeNextOf, waitsUnparked } from './delivery.order.service.ts';
 import { lostStatus, plans } from './delivery.rules.ts';
 import { endpointWorkflowId } from './endpoint.messages.ts';
@@ -22,24 +23,20 @@ export async function endPendingOf(tx: Tx, webhookIds: readonly string[], reason
   return ended;
 }
 
-/**
- * The same without a wake; also ends retries whose holder died, but for those that a late result is being written to:
- * its transaction may wait for the health of the receiver, which the caller has locked.
- */
-export function endWaitingOf(tx: Tx, webhookIds: readonly string[], reason: string): Promise<number> {
+/** The same without a wake; also ends what was under way and whose holder died. */
+export async function endWaitingOf(tx: Tx, webhookIds: readonly string[], reason: string): Promise<number> {
+  await lockHealth(tx, webhookIds);
+  await releaseExpired(tx, webhookIds);
   return end(
     tx,
     // One part for each index: finished deliveries are never read.
-    `select d.id from webhook_deliveries d where d.webhook_id = any(${closed}) and ${waitsUnparked}
+    `select d.id from webhook_deliveries d
+     where d.webhook_id = any(${closed}) and ${waitsUnparked} and ${isNotUnderWay('d', '$3::text[]')}
      union all
      select id from webhook_deliveries where webhook_id = any(${closed}) and is_parked
      union all
-     select id from webhook_deliveries where webhook_id = any(${closed}) and status = 'pending' and attempts_made > 0
-     union all
-     select id from (
-       select id from webhook_deliveries
-       where webhook_id = any(${closed}) and status = 'delivering' and attempts_made > 0 and lease_until < now()
-       for update skip locked) orphaned`,
+     select d.id from webhook_deliveries d
+     where d.webhook_id = any(${closed}) and d.status = 'pending' and d.attempts_made > 0 and ${isNotUnderWay('d', '$3::text[]')}`,
     reason,
     [webhookIds],
   );
@@ -53,17 +50,19 @@ const closed = `array(
   select w.id from webhooks w where w.id = any($3::text[]) and (w.deleted_at is not null or w.status = 'disabled'))`;
 
 /** Ends up to `most` deliveries of one subscription that wait for another attempt. `deliveryId` null: any of them. */
-export function endRetriesOf(
+export async function endRetriesOf(
   tx: Tx,
   { webhookId, deliveryId }: { readonly webhookId: string; readonly deliveryId: string | null },
   most: number,
   reason: string,
 ): Promise<number> {
+  await lockHealth(tx, [webhookId]);
   return end(
     tx,
-    `select id from webhook_deliveries
-     where webhook_id = $3 and ($4::text is null or id = $4) and status = 'pending' and attempts_made > 0
-     order by seq limit $5::int for update skip locked`,
+    `select d.id from webhook_deliveries d
+     where d.webhook_id = $3 and ($4::text is null or d.id = $4) and d.status = 'pending' and d.attempts_made > 0
+       and ${isNotUnderWay('d', 'array[$3::text]')}
+     order by d.seq limit $5::int for update skip locked`,
     reason,
     [webhookId, deliveryId, most],
   );
@@ -85,10 +84,11 @@ export function endWithoutEvent(
      select id from (
       select d.id from webhook_deliveries d
       where d.webhook_id = any($4::text[]) and d.status = 'pending' and not (${eventIsKept('d')})
+        and ${isNotUnderWay('d', '$4::text[]')}
       for update skip locked) waiting`,
     'its event is not kept any more',
     [claimed.map(({ id }) => id), [...new Set(claimed.map(({ webhookId }) => webhookId))]],
-    { condition: "status in ('pending', 'delivering')", locked: 'skip locked' },
+    'skip locked',
   );
 }
 
@@ -97,23 +97,16 @@ export const eventIsKept = (d: string): string =>
   `exists (select from events e where e.id = ${d}.event_id)
    or exists (select from webhook_test_events t where t.id = ${d}.event_id)`;
 
-/**
- * A dead letter of a deleted subscription can only be looked at, so it is not put into the queue. For statements that end
- * deliveries, of which they know `webhook_id`.
- */
-export const hasNoSubscription =
-  'exists (select from webhooks gone where gone.id = webhook_id and gone.deleted_at is not null)';
-
-/** An attempt that another process has under way is left to its result. */
-const mayEnd = "status = 'pending' or (status = 'delivering' and lease_until < now())";
-const anyLock = { condition: mayEnd, locked: '' } as const;
+/** A dead letter of a deleted subscription can only be looked at, so it is not put into the queue; `d` has `webhook_id`. */
+export const hasNoSubscription = (d: string): string =>
+  `exists (select from webhooks gone where gone.id = ${d}.webhook_id and gone.deleted_at is not null)`;
 
 async function end(
   tx: Tx,
   which: string,
   reason: string,
   params: readonly unknown[],
-  { condition, locked }: { readonly condition: string; readonly locked: '' | 'skip locked' } = anyLock,
+  locked: '' | 'skip locked' = '',
 ): Promise<number> {
   const { ended, inOrder } = await oneRowOf(
     tx,
@@ -121,9 +114,9 @@ async function end(
     `with ended as (
        update webhook_deliveries
        set status = case when plan = any($1::text[]) then 'dead' else 'failed' end, lost_reason = $2,
-         next_attempt_at = null, lease_until = null, is_parked = false, ended_at = ${businessNow},
-         dismissed_at = case when plan = any($1::text[]) and ${hasNoSubscription} then ${businessNow} end
-       where id in (${which}) and (${condition})
+         next_attempt_at = null, is_parked = false, ended_at = ${businessNow},
+         dismissed_at = case when plan = any($1::text[]) and ${hasNoSubscription('webhook_deliveries')} then ${businessNow} end
+       where id in (${which}) and status = 'pending'
        returning webhook_id, subject_id, seq),
      subjects as (
        select webhook_id as "webhookId", subject_id as "subjectId", min(seq)::text as seq

@@ -7,6 +7,7 @@ import * as z from 'zod';
 import { idValue } from '../../../db/row-values.ts';
 import { oneRowOf, rowsOf, runSql } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
+import { isNotUnderWay } from './delivery.lease.service.ts';
 
 /** Waits for its first attempt; what is parked waits too. */
 export const waitsUnparked = "d.status = 'pending' and d.attempts_made = 0 and not d.is_parked";
@@ -36,7 +37,7 @@ export const parkBlocked = (tx: Tx, webhookIds: readonly string[]): Promise<Look
     `with looked_at as materialized (
        select w.id as webhook_id, d.id, d.subject_id, d.seq from unnest($1::text[]) as w(id) cross join lateral (
          select d.id, d.subject_id, d.seq from webhook_deliveries d
-         where d.webhook_id = w.id and ${waitsUnparked} order by d.seq limit $2::int) d),
+         where d.webhook_id = w.id and ${waitsUnparked} and ${isNotUnderWay('d', '$1::text[]')} order by d.seq limit $2::int) d),
      blocked as materialized (
        select l.id, b.id as behind from looked_at l cross join lateral (
          select b.id from webhook_deliveries b

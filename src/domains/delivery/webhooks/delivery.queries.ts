@@ -7,7 +7,8 @@ import type { Tx } from '../../../db/tx.ts';
 import type { Id } from '../../../kernel/ids.ts';
 import type { Page, PageQuery } from '../../../kernel/page.ts';
 import type { AttemptRecord } from './delivery.entity.ts';
-import type { DeliveryStatus } from './delivery.rules.ts';
+import { isUnderWay, shownStatus } from './delivery.lease.service.ts';
+import { type DeliveryStatus, isFinalDelivery } from './delivery.rules.ts';
 
 const columns = [
   'd.id',
@@ -16,7 +17,6 @@ const columns = [
   'd.event',
   'd.eventId',
   'd.plan',
-  'd.status',
   'd.attemptsMade',
   'd.nextAttemptAt',
   'd.lostReason',
@@ -26,7 +26,10 @@ const columns = [
 ] as const;
 type Column = (typeof columns)[number] extends `d.${infer Name}` ? Name : never;
 
+const status = sql.raw<DeliveryStatus>(shownStatus('d')).as('status');
+
 export type DeliveryRecord = Readonly<Pick<RowOf<'webhook_deliveries'>, Column>> & {
+  readonly status: DeliveryStatus;
   readonly lastAttempt: AttemptRecord | null;
 };
 export type WholeDelivery = DeliveryRecord & {
@@ -54,6 +57,7 @@ const whole = query((from, given: Given<{ id: string }>) =>
     .leftJoin('webhook_test_events as t', 't.id', 'd.eventId')
     .select(columns)
     .select([
+      status,
       lastAttempt,
       'd.attempts',
       sql<Record<string, unknown> | null>`coalesce(e.data, t.data)`.as('data'),
@@ -65,13 +69,17 @@ const whole = query((from, given: Given<{ id: string }>) =>
 
 export const findDelivery = (tx: Tx, id: Id<'delivery'>): Promise<WholeDelivery | null> => whole.first(tx, { id });
 
-const deliveries = list((from, given: Filters<DeliveryFilter>) => {
+/** `isUnderWay` besides the status that is stored. */
+type StoredFilter = DeliveryFilter & { readonly isUnderWay?: boolean | undefined };
+
+const deliveries = list((from, given: Filters<StoredFilter>) => {
   let wanted = from
     .selectFrom('webhook_deliveries as d')
     .select(columns)
-    .select(lastAttempt)
+    .select([status, lastAttempt])
     .where('d.webhookId', '=', given('webhookId'));
   if (given.has('status')) wanted = wanted.where('d.status', '=', given('status'));
+  if (given.has('isUnderWay')) wanted = wanted.where(sql.raw<boolean>(isUnderWay('d')), '=', given('isUnderWay'));
   if (given.has('event')) wanted = wanted.where('d.event', '=', given('event'));
   if (given.has('from')) wanted = wanted.where('d.createdAt', '>=', given('from'));
   if (given.has('to')) wanted = wanted.where('d.createdAt', '<', given('to'));
@@ -80,13 +88,18 @@ const deliveries = list((from, given: Filters<DeliveryFilter>) => {
 
 /** Newest first. */
 export const listDeliveries = (tx: Tx, filter: DeliveryFilter, pageQuery: PageQuery): Promise<Page<DeliveryRecord>> =>
-  page(tx, deliveries, filter, pageQuery);
+  page(tx, deliveries, storedFilter(filter), pageQuery);
+
+function storedFilter({ status, ...rest }: DeliveryFilter): StoredFilter {
+  if (status === undefined || isFinalDelivery(status)) return { ...rest, status };
+  return { ...rest, status: 'pending', isUnderWay: status === 'delivering' };
+}
 
 const deadLetters = list((from, given: Filters<DeadLetterFilter>) => {
   let wanted = from
     .selectFrom('webhook_deliveries as d')
     .select(columns)
-    .select(lastAttempt)
+    .select([status, lastAttempt])
     .innerJoin('webhooks as w', 'w.id', 'd.webhookId')
     .where('d.ownerId', '=', given('ownerId'))
     .where('d.status', '=', sql.lit('dead'))

@@ -17,6 +17,7 @@ import { day, later } from '../../../kernel/instant.ts';
 import { assertBelowLimit } from '../../../platform/assert-limit.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import { eventIsKept } from './delivery.end.service.ts';
+import { shownStatus } from './delivery.lease.service.ts';
 import { type DeliveryRecord, findDelivery, type WholeDelivery } from './delivery.queries.ts';
 import { type DeliveryOrigin, type DeliveryStatus, deliveryStatuses, whyNotRedelivered } from './delivery.rules.ts';
 import type { WebhookName } from './webhook.service.ts';
@@ -291,7 +292,11 @@ const leaveQueue = (
 const statusRow = z.object({ status: z.enum(deliveryStatuses) });
 
 const statusOf = async (tx: Tx, id: string): Promise<DeliveryStatus> =>
-  (await oneRowOf(tx, statusRow, 'select status from webhook_deliveries where id = $1', [id])).status;
+  (
+    await oneRowOf(tx, statusRow, `select ${shownStatus('d')} as status from webhook_deliveries d where d.id = $1`, [
+      id,
+    ])
+  ).status;
 
 const inactive = (id: string, status: string): DomainError =>
   new DomainError('invalid_state', `webhook ${id} is ${status}; make it active first`);

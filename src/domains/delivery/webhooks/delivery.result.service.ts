@@ -13,6 +13,7 @@ import { ensureWorkflowRuns } from '../../../platform/workflow-runs.ts';
 import type { Claimed } from './delivery.claim.service.ts';
 import { hasNoSubscription } from './delivery.end.service.ts';
 import { countAttempts, countSuccesses } from './delivery.hours.service.ts';
+import { heldClaims, isHeld, leaveClaims } from './delivery.lease.service.ts';
 import { endedInOrder, freeNextOf } from './delivery.order.service.ts';
 import { type AfterAttempt, afterAttempt, type Evaluated, evaluateAttempt, publishedGapsMs } from './delivery.rules.ts';
 import type { Result } from './delivery.send.service.ts';
@@ -58,11 +59,13 @@ export async function recordSuccesses(tx: Tx, results: readonly Result[], now: D
   const failing = await rowsOf(tx, idRow, saveSuccesses, [
     plain.map(({ result }) => result.claimed.id),
     plain.map(({ result }) => result.claimed.webhookId),
-    plain.map(({ result }) => result.claimed.fence),
+    plain.map(({ result }) => result.claimed.number),
     plain.map(({ result, evaluated }) => JSON.stringify([attemptRecord(result, evaluated, now)])),
     plain.map(({ result }) => later(now, -result.tookMs)),
     plain.map(({ result }) => result.tookMs),
     now,
+    plain.map(({ result }) => result.claimed.claim),
+    plain.map(({ result }) => result.claimed.seq),
   ]);
   if (failing.length === 0 && plain.length === results.length) return [];
   const left = new Set(failing.map(({ id }) => id));
@@ -86,25 +89,26 @@ function withoutLastOfMixed(results: readonly Result[], successes: readonly Succ
 }
 
 /**
- * Of a delivery whose id is given: it is being delivered. By its lease, not by its status, because the index of those
- * under way holds each of the last minutes' deliveries until a vacuum, and must not be chosen for finding some by their ids.
+ * Of a delivery whose id is given. Not by its status, because the index of those that wait must not be chosen for finding
+ * some by their ids.
  */
-const isUnderWay = 'd.lease_until is not null';
+const isOpen = 'd.next_attempt_at is not null';
 
 const saveSuccesses = `with given as materialized (
-    select id, webhook_id, fence, attempt::jsonb as attempt, began_at, answer_ms
-    from unnest($1::text[], $2::text[], $3::int[], $4::text[], $5::timestamptz[], $6::int[])
-      as r(id, webhook_id, fence, attempt, began_at, answer_ms)),
+    select id, webhook_id, number, attempt::jsonb as attempt, began_at, answer_ms, claim, seq
+    from unnest($1::text[], $2::text[], $3::int[], $4::text[], $5::timestamptz[], $6::int[], $8::bigint[], $9::bigint[])
+      as r(id, webhook_id, number, attempt, began_at, answer_ms, claim, seq)),
+  ${heldClaims('given')},
   failing as materialized (
     select h.webhook_id as id from webhook_health h
     where h.webhook_id = any(array(select distinct webhook_id from given)) and h.failures_in_row > 0),
   counted as (
-    update webhook_deliveries d set status = 'succeeded', lease_until = null, attempts_made = d.attempts_made + 1,
+    update webhook_deliveries d set status = 'succeeded', attempts_made = d.attempts_made + 1, claims = g.number,
       next_attempt_at = null, attempts = d.attempts || g.attempt, delivered_at = $7::timestamptz
-    from given g
-    where d.id = g.id and d.claims = g.fence and ${isUnderWay}
-      and g.webhook_id <> all(array(select id from failing))
-    returning g.webhook_id, g.began_at, g.answer_ms),
+    from given g join held h on ${isHeld}
+    where d.id = g.id and ${isOpen} and g.webhook_id <> all(array(select id from failing))
+    returning g.webhook_id, g.began_at, g.answer_ms, g.seq),
+  ${leaveClaims('counted')},
   hours as (${countSuccesses('counted')})
   select id from failing`;
 
@@ -139,7 +143,10 @@ const savedRow = endedInOrder.extend({ id: z.string(), subjectId: z.string().nul
 async function save(tx: Tx, settled: readonly Settled[], now: Date): Promise<Set<string>> {
   const changes = settled.map(({ result, evaluated, after }) => ({
     id: result.claimed.id,
-    fence: result.claimed.fence,
+    number: result.claimed.number,
+    webhook_id: result.claimed.webhookId,
+    claim: result.claimed.claim,
+    seq: result.claimed.seq,
     status: after.status,
     next_attempt_at: 'nextAttemptAt' in after ? after.nextAttemptAt : null,
     attempt: [attemptRecord(result, evaluated, now)],
@@ -147,14 +154,20 @@ async function save(tx: Tx, settled: readonly Settled[], now: Date): Promise<Set
   const counted = await rowsOf(
     tx,
     savedRow,
-    `update webhook_deliveries d set status = r.status, lease_until = null, attempts_made = d.attempts_made + 1,
-       next_attempt_at = r.next_attempt_at, attempts = d.attempts || r.attempt,
-       delivered_at = case when r.status = 'succeeded' then $2::timestamptz end,
-       dismissed_at = case when r.status = 'dead' and ${hasNoSubscription} then $2::timestamptz end
-     from jsonb_to_recordset($1::jsonb) as r(id text, fence int, status text, next_attempt_at timestamptz, attempt jsonb)
-     where d.id = r.id and d.claims = r.fence and ${isUnderWay}
-     returning d.id, d.webhook_id as "webhookId", case when d.next_attempt_at is null then d.subject_id end as "subjectId",
-       d.seq::text as seq`,
+    `with given as materialized (
+       select * from jsonb_to_recordset($1::jsonb) as r(id text, webhook_id text, claim bigint, seq bigint, number int,
+         status text, next_attempt_at timestamptz, attempt jsonb)),
+     ${heldClaims('given')},
+     counted as (
+       update webhook_deliveries d set status = g.status, attempts_made = d.attempts_made + 1, claims = g.number,
+         next_attempt_at = g.next_attempt_at, attempts = d.attempts || g.attempt,
+         delivered_at = case when g.status = 'succeeded' then $2::timestamptz end,
+         dismissed_at = case when g.status = 'dead' and ${hasNoSubscription('g')} then $2::timestamptz end
+       from given g join held h on ${isHeld}
+       where d.id = g.id and ${isOpen}
+       returning d.id, d.webhook_id, case when d.next_attempt_at is null then d.subject_id end as subject_id, d.seq),
+     ${leaveClaims('counted')}
+     select id, webhook_id as "webhookId", subject_id as "subjectId", seq::text as seq from counted`,
     [JSON.stringify(changes), now],
   );
   await freeNextOf(
@@ -167,7 +180,7 @@ async function save(tx: Tx, settled: readonly Settled[], now: Date): Promise<Set
 /** As shown under `attempts` of a delivery. */
 const attemptRecord = ({ claimed, attempted, tookMs, responseBody }: Result, { error }: Evaluated, now: Date) => ({
   attempt: claimed.attempt,
-  deliveryId: `${claimed.id}.${claimed.fence}`,
+  deliveryId: `${claimed.id}.${claimed.number}`,
   at: new Date(now.getTime() - tookMs).toISOString(),
   responseStatus: attempted.status,
   responseMs: attempted.status === null ? null : tookMs,

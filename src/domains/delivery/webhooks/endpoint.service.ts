@@ -13,6 +13,7 @@ import type { Id } from '../../../kernel/ids.ts';
 import { isoOrNull, later } from '../../../kernel/instant.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import { closeWorkflowRun, lockWorkflowRun, setWorkflowRunDue } from '../../../platform/workflow-runs.ts';
+import { isNotUnderWay } from './delivery.lease.service.ts';
 import { type EndpointChange, type EndpointNext, type EndpointView, endpointWorkflowId } from './endpoint.messages.ts';
 import { type EndpointFacts, isProbed, nextEndpointStep } from './endpoint.rules.ts';
 
@@ -42,7 +43,9 @@ export async function decideNextStep(
 
 type Waiting = { readonly webhookId: Id<'webhook'>; readonly deliveryId: Id<'delivery'> | null };
 
-const waiting = `webhook_id = $1 and ($2::text is null or id = $2) and status = 'pending' and attempts_made > 0`;
+const isRetried = "d.status = 'pending' and d.attempts_made > 0";
+const waiting = `d.webhook_id = $1 and ($2::text is null or d.id = $2) and ${isRetried}
+  and ${isNotUnderWay('d', 'array[$1::text]')}`;
 
 /** Makes up to `limit` waiting deliveries due now; answers how many. `deliveryId` null: all of the subscription. */
 export async function makeDue(tx: Tx, { webhookId, deliveryId }: Waiting, now: Date, limit: number): Promise<number> {
@@ -51,7 +54,7 @@ export async function makeDue(tx: Tx, { webhookId, deliveryId }: Waiting, now: D
     z.object({ changed: z.int() }),
     `with changed as (
        update webhook_deliveries set next_attempt_at = $3 where status = 'pending' and id in (
-         select id from webhook_deliveries where ${waiting} and next_attempt_at > $3 order by seq limit $4::int
+         select d.id from webhook_deliveries d where ${waiting} and d.next_attempt_at > $3 order by d.seq limit $4::int
          for update skip locked)
        returning 1)
      select count(*)::int as changed from changed`,
@@ -64,7 +67,7 @@ export const countDue = (tx: Tx, { webhookId, deliveryId }: Waiting, now: Date):
   oneRowOf(
     tx,
     z.object({ deliveries: z.int() }),
-    `select count(*)::int as deliveries from webhook_deliveries where ${waiting} and next_attempt_at <= $3`,
+    `select count(*)::int as deliveries from webhook_deliveries d where ${waiting} and d.next_attempt_at <= $3`,
     [webhookId, deliveryId, now],
   );
 
@@ -121,18 +124,24 @@ async function standingOf(tx: Tx, webhookId: string): Promise<Standing> {
              select from webhook_deliveries again where again.webhook_id = d.webhook_id and again.event_id = d.event_id
                and again.origin is not null and again.status in ('pending', 'delivering', 'succeeded'))) as "hasLost",
        (select created_at from webhook_deliveries d
-        where d.webhook_id = w.id and d.status = 'pending' and d.attempts_made > 0 order by d.seq limit 1) as "oldestAt"
+        where d.webhook_id = $1 and ${isRetried} and ${isNotUnderWay('d', 'array[$1::text]')}
+        order by d.seq limit 1) as "oldestAt"
      from webhooks w join webhook_health h on h.webhook_id = w.id
      cross join lateral (
        select count(*)::int as waiting, min(next_attempt_at) as "nextAttemptAt" from webhook_deliveries d
-       where d.webhook_id = w.id and d.status = 'pending' and d.attempts_made > 0) waits
+       where d.webhook_id = $1 and ${isRetried} and ${isNotUnderWay('d', 'array[$1::text]')}) waits
      cross join lateral (
-       select count(*) filter (where attempts_made > 0 and lease_until > now())::int as "underWay",
-         count(*) filter (where attempts_made > 0 and lease_until <= now())::int as orphaned,
-         count(*) filter (where lease_until > now())::int as "openRequests",
-         coalesce(ceil(extract(epoch from min(lease_until) filter (where attempts_made > 0 and lease_until > now()) - now())
+       select coalesce(sum(requests) filter (where is_retry and lease_until > now()), 0)::int as "underWay",
+         coalesce(sum(requests) filter (where is_retry and lease_until <= now()), 0)::int as orphaned,
+         coalesce(sum(requests) filter (where lease_until > now()), 0)::int as "openRequests",
+         coalesce(ceil(extract(epoch from min(lease_until) filter (where is_retry and lease_until > now()) - now())
            * 1000), 0)::int as "leaseLeftMs"
-       from webhook_deliveries d where d.webhook_id = w.id and d.status = 'delivering') held
+       from (
+         select c.is_retry, c.lease_until, cardinality(c.seqs) as requests from delivery_claims c where c.webhook_id = $1
+         union all
+         -- Claimed by the version before this one.
+         select d.attempts_made > 0, d.lease_until, 1 from webhook_deliveries d
+         where d.webhook_id = $1 and d.status = 'delivering') c) held
      where w.id = $1`,
     [webhookId],
   );

@@ -10,19 +10,12 @@ import type { Cause } from '../../../platform/cause.ts';
 import { hasMoved, recordTransition } from '../../../platform/transitions.ts';
 import { wakeWorkflowRuns } from '../../../platform/workflow-runs.ts';
 import type { Vault } from '../../../vault/vault.ts';
+import { lockHealth } from './delivery.lease.service.ts';
 import { secretContext } from './delivery.send.service.ts';
 import { endpointWorkflowId } from './endpoint.messages.ts';
 import type { WebhookRow } from './webhook.entity.ts';
 import { hintOf, whyNotSet } from './webhook.rules.ts';
-import {
-  changeOf,
-  lockHealth,
-  lockWebhook,
-  type ReceiverRules,
-  readEvents,
-  readUrl,
-  type WebhookName,
-} from './webhook.service.ts';
+import { changeOf, lockWebhook, type ReceiverRules, readEvents, readUrl, type WebhookName } from './webhook.service.ts';
 import { newWebhookSecret } from './webhook.signature.ts';
 
 export type WebhookChange = {
@@ -43,7 +36,7 @@ export async function changeWebhook(
 ): Promise<WebhookRow> {
   const url = change.url === undefined ? undefined : readUrl(change.url, receivers);
   const events = change.events === undefined ? undefined : readEvents(change.events);
-  await lockHealth(tx, id);
+  await lockHealth(tx, [id]);
   const row = await lockOpenWebhook(tx, { id, ownerId });
   if (await hasMoved(tx, 'webhook_change', id, cause.causeId)) return row;
   const from = row.status;

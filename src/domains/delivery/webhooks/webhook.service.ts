@@ -19,6 +19,7 @@ import { disabledInWords } from '../push-subscriptions/push.rules.ts';
 import { announceDisabledWebhook } from '../push-subscriptions/push-message.service.ts';
 import { hostOf } from '../webhook-pages/webhook-page.rules.ts';
 import { endPendingOf } from './delivery.end.service.ts';
+import { lockHealth } from './delivery.lease.service.ts';
 import { WebhookRow } from './webhook.entity.ts';
 import { hintOf, wantedEvents, whyNotHttps } from './webhook.rules.ts';
 import { webhookEventData } from './webhook.wire.ts';
@@ -88,7 +89,7 @@ export type WebhookName = { readonly id: ReachedId<'webhook'>; readonly ownerId:
  * the secrets are wiped.
  */
 export async function deleteWebhook(tx: Tx, { id, ownerId }: WebhookName, cause: Cause): Promise<void> {
-  await lockHealth(tx, id);
+  await lockHealth(tx, [id]);
   const row = await lockWebhook(tx, { id, ownerId });
   if (row === null || row.deletedAt !== null) throw notFound('webhook', id);
   row.deletedAt = cause.at;
@@ -125,10 +126,6 @@ export async function disableWebhook(tx: Tx, id: Id<'webhook'>, why: string, cau
   await announceDisabledWebhook(tx, { id, ownerId: row.ownerId, detail: disabledInWords(hostOf(row.url), why) });
   return true;
 }
-
-/** Who locks both locks the health of a receiver before its subscription. Nothing is claimed meanwhile. */
-export const lockHealth = (tx: Tx, id: string): Promise<number> =>
-  runSql(tx, 'select 1 from webhook_health where webhook_id = $1 for update', [id]);
 
 type Wanted = { readonly id: Id<'webhook'>; readonly ownerId?: string };
 

@@ -1,0 +1,103 @@
+/**
+ * Deliveries under way are those in `delivery_claims`. Here: how statements ask for them, how the holder of a claim takes
+ * out what is over, and how claims are released whose holder died. Claims nothing.
+ * @module
+ */
+import { runSql } from '../../../db/statement.ts';
+import type { Tx } from '../../../db/tx.ts';
+import { throughIndexes } from './delivery.backlog.service.ts';
+
+/** Whether a delivery is under way, for one or for a page of them; `d` names it. */
+export const isUnderWay = (d: string): string =>
+  `exists (select from delivery_claims c where c.webhook_id = ${d}.webhook_id and ${d}.seq = any(c.seqs))`;
+
+/** As the API shows it: what is under way is stored as pending. */
+export const shownStatus = (d: string): string =>
+  `case when ${d}.status = 'pending' and ${isUnderWay(d)} then 'delivering' else ${d}.status end`;
+
+/** For many deliveries of the receivers in `webhookIds`, an array: their claims are read once. */
+export const isNotUnderWay = (d: string, webhookIds: string): string =>
+  `${d}.seq not in (select c.seq from claimed_deliveries(${webhookIds}) c)`;
+
+/**
+ * Locks the claims that `given` names by `webhook_id` and `claim`, in one order, before their deliveries. Whoever joins its
+ * result to `held` by `isHeld` writes it only while the claim still has the delivery.
+ */
+export const heldClaims = (given: string): string =>
+  `held as materialized (
+    select c.webhook_id, c.id, c.seqs
+    from (select distinct webhook_id, claim from ${given} order by webhook_id, claim) g cross join lateral (
+      select c.webhook_id, c.id, c.seqs from delivery_claims c
+      where c.webhook_id = g.webhook_id and c.id = g.claim limit 1 for update) c)`;
+
+/** `g` names a row of what was given, `h` one of `held`. */
+export const isHeld = 'h.webhook_id = g.webhook_id and h.id = g.claim and g.seq = any(h.seqs)';
+
+/** Takes the numbers in `over` out of the claims in `held`. */
+export const leaveClaims = (over: string): string =>
+  `rest as materialized (
+    select h.webhook_id, h.id, array(select s from unnest(h.seqs) as s where s not in (select seq from ${over})) as seqs
+    from held h),
+  smaller as (
+    update delivery_claims c set seqs = r.seqs from rest r
+    where c.webhook_id = r.webhook_id and c.id = r.id and r.seqs <> '{}'),
+  empty as (
+    delete from delivery_claims c using rest r where c.webhook_id = r.webhook_id and c.id = r.id and r.seqs = '{}')`;
+
+/** A delivery of a claim. */
+export type ClaimedPlace = { readonly webhookId: string; readonly claim: number; readonly seq: number };
+
+/**
+ * Nothing is claimed at these receivers meanwhile, so what is not under way can be ended. Whoever also locks a subscription
+ * locks its health first.
+ */
+export const lockHealth = (tx: Tx, webhookIds: readonly string[]): Promise<number> =>
+  runSql(tx, 'select 1 from webhook_health where webhook_id = any($1::text[]) order by webhook_id for update', [
+    webhookIds,
+  ]);
+
+/** These are not sent. They take no place of their receiver any more. */
+export async function giveBack(tx: Tx, places: readonly ClaimedPlace[]): Promise<void> {
+  await runSql(
+    tx,
+    `with given as materialized (
+       select webhook_id, claim, seq from unnest($1::text[], $2::bigint[], $3::bigint[]) as r(webhook_id, claim, seq)),
+     ${heldClaims('given')}, ${leaveClaims('given')}
+     select 1`,
+    [places.map(({ webhookId }) => webhookId), places.map(({ claim }) => claim), places.map(({ seq }) => seq)],
+  );
+}
+
+/**
+ * Releases the claims whose lease has run out, of these subscriptions or of all: their holders died, so that what has no
+ * result can be claimed again, under another number (`X-Service-Delivery-Id`). Skips a claim that a late result is being
+ * written to, and waits for no lock.
+ */
+export async function releaseExpired(tx: Tx, webhookIds: readonly string[] | null = null): Promise<void> {
+  await throughIndexes(tx);
+  await runSql(
+    tx,
+    `with expired as materialized (
+       select c.webhook_id, c.id, c.is_retry, c.seqs from delivery_claims c
+       where c.lease_until < now() and ($1::text[] is null or c.webhook_id = any($1)) for update skip locked),
+     released as (
+       delete from delivery_claims c using expired e where c.webhook_id = e.webhook_id and c.id = e.id),
+     -- The version before this one claims by status and lease of the delivery.
+     older as (
+       update webhook_deliveries set status = 'pending', lease_until = null where id = any(array(
+         select id from webhook_deliveries
+         where status = 'delivering' and lease_until < now() and ($1::text[] is null or webhook_id = any($1))
+         order by webhook_id, lease_until for update skip locked)))
+     update webhook_deliveries u set claims = u.claims + 1
+     from expired e cross join unnest(e.seqs) as s(seq) cross join lateral (
+       (select d.id from webhook_deliveries d
+        where not e.is_retry and d.webhook_id = e.webhook_id and d.seq = s.seq
+          and d.status = 'pending' and d.attempts_made = 0 and not d.is_parked limit 1)
+       union all
+       (select d.id from webhook_deliveries d
+        where e.is_retry and d.webhook_id = e.webhook_id and d.seq = s.seq
+          and d.status = 'pending' and d.attempts_made > 0 limit 1)) d
+     where u.id = d.id`,
+    [webhookIds],
+  );
+}
