@@ -21,16 +21,32 @@ language sql stable set enable_seqscan = off set enable_sort = off set enable_in
     select count(*) filter (where (c.id, s.seq) not in (select * from unnest(p_over_claims, p_over)))::int as requests,
       count(*) filter (where c.is_retry)::int as retries
     from (
-      select c.id, c.is_retry, c.lease_until, c.seqs from delivery_claims c where c.webhook_id = r.id order by c.id) c
-    cross join unnest(c.seqs) as s(seq) where c.lease_until > now()) u
+      select c.id, c.is_retry, c.seqs from delivery_claims c
+      where c.webhook_id = r.id and c.lease_until > now() order by c.lease_until) c
+    cross join unnest(c.seqs) as s(seq)) u
 $$;
 
 -- The numbers of the deliveries that are claimed at these receivers, also of those whose lease has run out: they can be
--- claimed again when they are released. By the index in its order, because only such a scan marks what is over in it.
+-- claimed again when they are released, which is done before claims. Five minutes only bound what is read of claims that
+-- are over while an old transaction keeps their versions. In the order of the index, because only such a scan marks in it
+-- what is over.
 create or replace function claimed_deliveries(p_receivers text[]) returns table (seq bigint)
 language sql stable set enable_seqscan = off set enable_sort = off set enable_incremental_sort = off as $$
   select unnest(c.seqs) from unnest(p_receivers) as r(id) cross join lateral (
-    select c.seqs from delivery_claims c where c.webhook_id = r.id order by c.id) c
+    select c.seqs from delivery_claims c
+    where c.webhook_id = r.id and c.lease_until > now() - interval '5 minutes' order by c.lease_until) c
+$$;
+
+-- The deliveries that are under way to this receiver, through the indexes of what waits.
+create or replace function deliveries_under_way(p_receiver text) returns table (id text)
+language sql stable set enable_seqscan = off set enable_sort = off set enable_incremental_sort = off as $$
+  select d.id from claimed_deliveries(array[p_receiver]) c cross join lateral (
+    (select d.id from webhook_deliveries d
+     where d.webhook_id = p_receiver and d.seq = c.seq
+       and d.status = 'pending' and d.attempts_made = 0 and not d.is_parked limit 1)
+    union all
+    (select d.id from webhook_deliveries d
+     where d.webhook_id = p_receiver and d.seq = c.seq and d.status = 'pending' and d.attempts_made > 0 limit 1)) d
 $$;
 
 -- Claims up to `p_most` deliveries, the oldest first of each receiver, receivers in no order: those that were never
@@ -42,7 +58,8 @@ create or replace function claim_deliveries(p_receivers text[], p_from bigint[],
   p_due_until timestamptz, p_per_receiver int, p_for_retries int, p_share int, p_probing int,
   p_over_claims bigint[], p_over bigint[], p_most int, p_lease_ms int) returns json
 language plpgsql set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off set enable_sort = off set enable_incremental_sort = off as $body$
+  -- With many receivers, claims and what was picked are joined by a hash table. Nothing else here can be.
+  set enable_seqscan = off set enable_hashjoin = on set enable_sort = off set enable_incremental_sort = off as $body$
 declare
   v_claimed json;
 begin
@@ -122,7 +139,8 @@ end $body$;
 create or replace function first_waiting_deliveries(p_from bigint) returns table (webhook_id text, seq bigint)
 language sql stable set enable_seqscan = off set enable_sort = off set enable_incremental_sort = off as $$
   with recursive all_claimed as materialized (
-    select unnest(c.seqs) as seq from (select c.seqs from delivery_claims c order by c.webhook_id, c.id) c),
+    select unnest(c.seqs) as seq from (
+      select c.seqs from delivery_claims c where c.lease_until > now() - interval '5 minutes' order by c.lease_until) c),
   receiver(webhook_id, seq) as (
     (select d.webhook_id, d.seq from webhook_deliveries d
      where d.status = 'pending' and d.attempts_made = 0 and not d.is_parked and d.seq >= p_from

@@ -6,6 +6,7 @@
 import * as z from 'zod';
 import { firstRowOf, rowsOf } from '../../db/statement.ts';
 import type { Tx } from '../../db/tx.ts';
+import { shownStatus } from '../../domains/delivery/webhooks/delivery.lease.service.ts';
 import { deliveryOrigins } from '../../domains/delivery/webhooks/delivery.rules.ts';
 import { mostEvents, mostOfPart } from '../../domains/oversight/trace/trace.rules.ts';
 import { traceOutcomes } from '../../domains/spending/policies/policy.rules.ts';
@@ -201,7 +202,7 @@ export const readDeliveries = (tx: Tx, ownerId: string, eventIds: readonly strin
   rowsOf(
     tx,
     delivery,
-    `select d.id, d.created_at as at, d.webhook_id as "webhookId", d.event_id as "eventId", d.event, d.status,
+    `select d.id, d.created_at as at, d.webhook_id as "webhookId", d.event_id as "eventId", d.event, ${shownStatus('d')} as status,
        d.attempts_made as attempts, (d.attempts -> -1 ->> 'responseStatus')::int as "responseStatus",
        coalesce(d.origin, 'event') as origin
      from (select id from webhooks where owner_id = $1 and deleted_at is null order by created_at desc, id desc limit ${mostOfPart}) w

@@ -77,7 +77,7 @@ export const deliveryFaults: readonly Fault[] = [
         harm: 'the next delivery of an ordered subject is not let go',
       },
       {
-        from: 'and g.webhook_id <> all(array(select id from failing))',
+        from: ' where webhook_id <> all(array(select id from failing))',
         to: '',
         harm: 'a receiver that has recovered is still counted as failing, and disabled',
       },
@@ -107,8 +107,8 @@ export const deliveryFaults: readonly Fault[] = [
         named: 'dead relay',
       },
       {
-        from: "where status = 'delivering' and lease_until < now() and",
-        to: 'where false and',
+        from: "d.status = 'delivering' and d.lease_until < now()",
+        to: 'false',
         harm: 'what the version before had claimed when it died is never sent',
         tests: ['test/workflows/delivery/relay'],
         named: 'version before',
@@ -152,8 +152,8 @@ export const deliveryFaults: readonly Fault[] = [
         tests: ['test/workflows/delivery/places'],
       },
       {
-        from: 'where c.lease_until > now()) u',
-        to: 'where c.lease_until < now()) u',
+        from: 'and c.lease_until > now() order by',
+        to: 'and c.lease_until < now() order by',
         harm: 'a slow receiver gets all deliveries at once',
         tests: ['test/workflows/delivery/relay', 'test/workflows/delivery/busy-receiver'],
       },

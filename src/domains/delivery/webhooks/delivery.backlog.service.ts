@@ -1,5 +1,5 @@
 /**
- * From which number a claim looks for deliveries that wait. Each claimed delivery leaves a dead entry in the index of what
+ * From which number a claim looks for deliveries that wait. Each delivery that is over leaves a dead entry in the index of what
  * waits until the next vacuum, and a claim that began at the oldest number would step over all of them. Claims nothing.
  * @module
  */

@@ -209,8 +209,9 @@ async function claim(tx: Tx, which: Which, terms: readonly unknown[]): Promise<F
  */
 export async function endLost(tx: Tx, lost: readonly Lost[]): Promise<void> {
   if (lost.length === 0) return;
-  await endWithoutEvent(tx, lost);
+  // Claims are locked before deliveries.
   await giveBack(tx, lost);
+  await endWithoutEvent(tx, lost);
 }
 
 function withBodies(document: ClaimedDocument | null): Pick<Claim, 'claimed' | 'lost'> {

@@ -70,24 +70,26 @@ export async function giveBack(tx: Tx, places: readonly ClaimedPlace[]): Promise
 
 /**
  * Releases the claims whose lease has run out, of these subscriptions or of all: their holders died, so that what has no
- * result can be claimed again, under another number (`X-Service-Delivery-Id`). Skips a claim that a late result is being
- * written to, and waits for no lock.
+ * result can be claimed again, under another number (`X-Service-Delivery-Id`). Comes before every claim. Skips a claim that
+ * a late result is being written to.
  */
-export async function releaseExpired(tx: Tx, webhookIds: readonly string[] | null = null): Promise<void> {
+export async function releaseExpired(tx: Tx, webhookIds?: readonly string[]): Promise<void> {
   await throughIndexes(tx);
+  const [claims, deliveries] =
+    webhookIds === undefined
+      ? ['delivery_claims c where', 'webhook_deliveries d where']
+      : [of('delivery_claims', 'c'), of('webhook_deliveries', 'd')];
   await runSql(
     tx,
     `with expired as materialized (
-       select c.webhook_id, c.id, c.is_retry, c.seqs from delivery_claims c
-       where c.lease_until < now() and ($1::text[] is null or c.webhook_id = any($1)) for update skip locked),
+       select c.webhook_id, c.id, c.is_retry, c.seqs from ${claims} c.lease_until < now() for update of c skip locked),
      released as (
        delete from delivery_claims c using expired e where c.webhook_id = e.webhook_id and c.id = e.id),
      -- The version before this one claims by status and lease of the delivery.
      older as (
        update webhook_deliveries set status = 'pending', lease_until = null where id = any(array(
-         select id from webhook_deliveries
-         where status = 'delivering' and lease_until < now() and ($1::text[] is null or webhook_id = any($1))
-         order by webhook_id, lease_until for update skip locked)))
+         select d.id from ${deliveries} d.status = 'delivering' and d.lease_until < now()
+         for update of d skip locked)))
      update webhook_deliveries u set claims = u.claims + 1
      from expired e cross join unnest(e.seqs) as s(seq) cross join lateral (
        (select d.id from webhook_deliveries d
@@ -98,6 +100,10 @@ export async function releaseExpired(tx: Tx, webhookIds: readonly string[] | nul
         where e.is_retry and d.webhook_id = e.webhook_id and d.seq = s.seq
           and d.status = 'pending' and d.attempts_made > 0 limit 1)) d
      where u.id = d.id`,
-    [webhookIds],
+    webhookIds === undefined ? [] : [webhookIds],
   );
 }
+
+/** From receiver to receiver, so that those of others are not read. */
+const of = (table: string, alias: string): string =>
+  `unnest($1::text[]) as r(id) join ${table} ${alias} on ${alias}.webhook_id = r.id where`;

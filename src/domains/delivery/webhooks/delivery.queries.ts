@@ -8,7 +8,7 @@ import type { Id } from '../../../kernel/ids.ts';
 import type { Page, PageQuery } from '../../../kernel/page.ts';
 import type { AttemptRecord } from './delivery.entity.ts';
 import { isUnderWay, shownStatus } from './delivery.lease.service.ts';
-import { type DeliveryStatus, isFinalDelivery } from './delivery.rules.ts';
+import type { DeliveryStatus } from './delivery.rules.ts';
 
 const columns = [
   'd.id',
@@ -69,8 +69,11 @@ const whole = query((from, given: Given<{ id: string }>) =>
 
 export const findDelivery = (tx: Tx, id: Id<'delivery'>): Promise<WholeDelivery | null> => whole.first(tx, { id });
 
-/** `isUnderWay` besides the status that is stored. */
-type StoredFilter = DeliveryFilter & { readonly isUnderWay?: boolean | undefined };
+/** Under way is not a status that is stored. */
+type StoredFilter = DeliveryFilter & {
+  readonly underWayTo?: Id<'webhook'> | undefined;
+  readonly isWaiting?: true | undefined;
+};
 
 const deliveries = list((from, given: Filters<StoredFilter>) => {
   let wanted = from
@@ -79,7 +82,10 @@ const deliveries = list((from, given: Filters<StoredFilter>) => {
     .select([status, lastAttempt])
     .where('d.webhookId', '=', given('webhookId'));
   if (given.has('status')) wanted = wanted.where('d.status', '=', given('status'));
-  if (given.has('isUnderWay')) wanted = wanted.where(sql.raw<boolean>(isUnderWay('d')), '=', given('isUnderWay'));
+  if (given.has('underWayTo')) {
+    wanted = wanted.where(sql<boolean>`d.id = any(array(select id from deliveries_under_way(${given('underWayTo')})))`);
+  }
+  if (given.has('isWaiting')) wanted = wanted.where(sql<boolean>`not ${sql.raw(isUnderWay('d'))}`);
   if (given.has('event')) wanted = wanted.where('d.event', '=', given('event'));
   if (given.has('from')) wanted = wanted.where('d.createdAt', '>=', given('from'));
   if (given.has('to')) wanted = wanted.where('d.createdAt', '<', given('to'));
@@ -91,8 +97,8 @@ export const listDeliveries = (tx: Tx, filter: DeliveryFilter, pageQuery: PageQu
   page(tx, deliveries, storedFilter(filter), pageQuery);
 
 function storedFilter({ status, ...rest }: DeliveryFilter): StoredFilter {
-  if (status === undefined || isFinalDelivery(status)) return { ...rest, status };
-  return { ...rest, status: 'pending', isUnderWay: status === 'delivering' };
+  if (status === 'delivering') return { ...rest, underWayTo: rest.webhookId };
+  return status === 'pending' ? { ...rest, status, isWaiting: true } : { ...rest, status };
 }
 
 const deadLetters = list((from, given: Filters<DeadLetterFilter>) => {

@@ -102,13 +102,14 @@ const saveSuccesses = `with given as materialized (
   failing as materialized (
     select h.webhook_id as id from webhook_health h
     where h.webhook_id = any(array(select distinct webhook_id from given)) and h.failures_in_row > 0),
+  answered as materialized (select * from given where webhook_id <> all(array(select id from failing))),
   counted as (
-    update webhook_deliveries d set status = 'succeeded', attempts_made = d.attempts_made + 1, claims = g.number,
+    update webhook_deliveries d set status = 'succeeded', lease_until = null, attempts_made = d.attempts_made + 1, claims = g.number,
       next_attempt_at = null, attempts = d.attempts || g.attempt, delivered_at = $7::timestamptz
-    from given g join held h on ${isHeld}
-    where d.id = g.id and ${isOpen} and g.webhook_id <> all(array(select id from failing))
-    returning g.webhook_id, g.began_at, g.answer_ms, g.seq),
-  ${leaveClaims('counted')},
+    from answered g join held h on ${isHeld}
+    where d.id = g.id and ${isOpen}
+    returning g.webhook_id, g.began_at, g.answer_ms),
+  ${leaveClaims('answered')},
   hours as (${countSuccesses('counted')})
   select id from failing`;
 
@@ -159,14 +160,14 @@ async function save(tx: Tx, settled: readonly Settled[], now: Date): Promise<Set
          status text, next_attempt_at timestamptz, attempt jsonb)),
      ${heldClaims('given')},
      counted as (
-       update webhook_deliveries d set status = g.status, attempts_made = d.attempts_made + 1, claims = g.number,
+       update webhook_deliveries d set status = g.status, lease_until = null, attempts_made = d.attempts_made + 1, claims = g.number,
          next_attempt_at = g.next_attempt_at, attempts = d.attempts || g.attempt,
          delivered_at = case when g.status = 'succeeded' then $2::timestamptz end,
          dismissed_at = case when g.status = 'dead' and ${hasNoSubscription('g')} then $2::timestamptz end
        from given g join held h on ${isHeld}
        where d.id = g.id and ${isOpen}
        returning d.id, d.webhook_id, case when d.next_attempt_at is null then d.subject_id end as subject_id, d.seq),
-     ${leaveClaims('counted')}
+     ${leaveClaims('given')}
      select id, webhook_id as "webhookId", subject_id as "subjectId", seq::text as seq from counted`,
     [JSON.stringify(changes), now],
   );
