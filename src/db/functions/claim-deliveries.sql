@@ -133,14 +133,15 @@ begin
   return v_claimed;
 end $body$;
 
--- Of each receiver the first delivery that waits for its first attempt and is not claimed, among the numbers from
--- `p_from` on: from receiver to receiver, as many steps as receivers. The conditions are those of the index
--- webhook_deliveries_waiting.
-create or replace function first_waiting_deliveries(p_from bigint) returns table (webhook_id text, seq bigint)
+-- Of each receiver the first delivery that waits for its first attempt, among the numbers from `p_from` on: from receiver
+-- to receiver, as many steps as receivers. Without `p_with_claimed` those that are claimed do not count, for which all
+-- claims are read. The conditions are those of the index webhook_deliveries_waiting.
+create or replace function first_waiting_deliveries(p_from bigint, p_with_claimed boolean) returns table (webhook_id text, seq bigint)
 language sql stable set enable_seqscan = off set enable_sort = off set enable_incremental_sort = off as $$
   with recursive all_claimed as materialized (
     select unnest(c.seqs) as seq from (
-      select c.seqs from delivery_claims c where c.lease_until > now() - interval '5 minutes' order by c.lease_until) c),
+      select c.seqs from delivery_claims c
+      where not p_with_claimed and c.lease_until > now() - interval '5 minutes' order by c.lease_until) c),
   receiver(webhook_id, seq) as (
     (select d.webhook_id, d.seq from webhook_deliveries d
      where d.status = 'pending' and d.attempts_made = 0 and not d.is_parked and d.seq >= p_from
@@ -171,7 +172,7 @@ declare
 begin
   with waiting as materialized (
     select w.id, min(w.first) as first from (
-      select r.webhook_id as id, p_new_from as first from first_waiting_deliveries(p_new_from) r
+      select r.webhook_id as id, p_new_from as first from first_waiting_deliveries(p_new_from, true) r
       union all
       select o.id, o.first from unnest(p_older, p_older_from) as o(id, first)) w
     group by w.id),

@@ -21,6 +21,7 @@ create index delivery_claims_of_webhook on delivery_claims (webhook_id, lease_un
 
 -- No release has these functions. With other types and the same number of arguments they would be ambiguous.
 drop function if exists free_delivery_places(text[], boolean, int, int, int, int, text[], int[]);
+drop function if exists first_waiting_deliveries(bigint);
 drop function if exists claim_deliveries(text[], bigint[], bigint[], timestamptz, int, int, int, int, text[], int[], int,
   int);
 drop function if exists claim_first_attempts(bigint, text[], bigint[], int, int, int, int, int, text[], int[], int, int);

@@ -34,8 +34,8 @@ export const deliveryFaults: readonly Fault[] = [
         named: 'open during one look',
       },
       {
-        from: 'select webhook_id as id, seq from first_waiting_deliveries(0) union all select id, 0 from with_parked',
-        to: 'select webhook_id as id, seq from first_waiting_deliveries(0)',
+        from: 'select webhook_id as id, seq from first_waiting_deliveries(0, false) union all select id, 0 from with_parked',
+        to: 'select webhook_id as id, seq from first_waiting_deliveries(0, false)',
         harm: 'the next delivery of a subject waits for a sweep',
         named: 'freed behind its subject',
       },

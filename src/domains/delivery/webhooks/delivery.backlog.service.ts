@@ -56,6 +56,6 @@ const lookThrough = `with recursive with_parked(id) as (
       order by d.webhook_id, d.subject_id, d.seq limit 1) n),
   waiting as (
     select id, min(seq) as seq from (
-      select webhook_id as id, seq from first_waiting_deliveries(0) union all select id, 0 from with_parked) w group by id)
+      select webhook_id as id, seq from first_waiting_deliveries(0, false) union all select id, 0 from with_parked) w group by id)
   select coalesce((select d.seq::text from webhook_deliveries d order by d.id desc limit 1), '0') as last,
     coalesce((select jsonb_object_agg(id, seq::text) from waiting), '{}') as waiting`;
