@@ -37,16 +37,16 @@ language sql stable set enable_seqscan = off set enable_sort = off set enable_in
     where c.webhook_id = r.id and c.lease_until > now() - interval '5 minutes' order by c.lease_until) c
 $$;
 
--- The deliveries that are under way to this receiver, through the indexes of what waits.
-create or replace function deliveries_under_way(p_receiver text) returns table (id text)
+-- Those of the deliveries with these numbers that are not over, through the indexes of what waits.
+create or replace function open_deliveries(p_receiver text, p_seqs bigint[]) returns table (id text)
 language sql stable set enable_seqscan = off set enable_sort = off set enable_incremental_sort = off as $$
-  select d.id from claimed_deliveries(array[p_receiver]) c cross join lateral (
+  select d.id from unnest(p_seqs) as s(seq) cross join lateral (
     (select d.id from webhook_deliveries d
-     where d.webhook_id = p_receiver and d.seq = c.seq
+     where d.webhook_id = p_receiver and d.seq = s.seq
        and d.status = 'pending' and d.attempts_made = 0 and not d.is_parked limit 1)
     union all
     (select d.id from webhook_deliveries d
-     where d.webhook_id = p_receiver and d.seq = c.seq and d.status = 'pending' and d.attempts_made > 0 limit 1)) d
+     where d.webhook_id = p_receiver and d.seq = s.seq and d.status = 'pending' and d.attempts_made > 0 limit 1)) d
 $$;
 
 -- Claims up to `p_most` deliveries, the oldest first of each receiver, receivers in no order: those that were never
@@ -103,7 +103,7 @@ begin
     returning webhook_id, id),
   claimed as materialized (
     select p.id, p.seq, p.webhook_id, p.event_id, p.subject_id is not null as is_ordered, p.plan,
-      p.attempts_made + 1 as attempt, p.claims + 1 as number, c.id as claim
+      p.attempts_made + 1 as attempt, p.claims + 1 as claim_count, c.id as claim
     from claim c join picked p on p.webhook_id = c.webhook_id),
   receiver as (
     select w.* from (select distinct c.webhook_id as id from claimed c) c cross join lateral (
@@ -118,7 +118,7 @@ begin
     'deliveries', (
       select json_build_object('id', json_agg(c.id), 'seq', json_agg(c.seq), 'webhookId', json_agg(c.webhook_id),
         'eventId', json_agg(c.event_id), 'isOrdered', json_agg(c.is_ordered), 'plan', json_agg(c.plan),
-        'attempt', json_agg(c.attempt), 'number', json_agg(c.number), 'claim', json_agg(c.claim))
+        'attempt', json_agg(c.attempt), 'claimCount', json_agg(c.claim_count), 'claim', json_agg(c.claim))
       from (select * from claimed order by id) c),
     'receivers', (
       select json_agg(json_build_object('webhookId', w.id, 'ownerId', w.owner_id, 'url', w.url,
@@ -136,7 +136,8 @@ end $body$;
 -- Of each receiver the first delivery that waits for its first attempt, among the numbers from `p_from` on: from receiver
 -- to receiver, as many steps as receivers. Without `p_with_claimed` those that are claimed do not count, for which all
 -- claims are read. The conditions are those of the index webhook_deliveries_waiting.
-create or replace function first_waiting_deliveries(p_from bigint, p_with_claimed boolean) returns table (webhook_id text, seq bigint)
+create or replace function first_waiting_deliveries(p_from bigint, p_with_claimed boolean)
+returns table (webhook_id text, seq bigint)
 language sql stable set enable_seqscan = off set enable_sort = off set enable_incremental_sort = off as $$
   with recursive all_claimed as materialized (
     select unnest(c.seqs) as seq from (

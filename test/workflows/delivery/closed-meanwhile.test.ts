@@ -18,7 +18,8 @@ import { claimLimits } from '../../../src/relay/deliveries.ts';
 import { readEndpoint } from '../../../src/usecases/delivery/read-endpoint.ts';
 import { addBacklog, countDeliveries, subscribedTo } from '../../support/backlog.ts';
 import { type DeliveryWorld, startDeliveryWorld } from '../../support/delivery-world.ts';
-import { businessNow, clockAt, eventually } from '../../support/world.ts';
+import { overOrWaiting } from '../../support/lock-waits.ts';
+import { businessNow, clockAt } from '../../support/world.ts';
 
 let bursar: DeliveryWorld;
 beforeAll(async () => {
@@ -54,13 +55,7 @@ test('a failure recorded while another transaction disables its subscription has
   await database.write(async (tx) => {
     await lockHealth(tx, [webhookId]);
     recording = database.write((other) => recordResults(other, results, now));
-    await eventually(
-      () =>
-        bursar.world.sql(
-          `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-        ),
-      (waiting) => waiting.length > 0,
-    );
+    await overOrWaiting(bursar.world, recording);
     expect(await disableWebhook(tx, webhookId, 'a test disables it', cause)).toBe(true);
   });
   expect(await recording).toHaveLength(2);
@@ -122,7 +117,7 @@ test.each(['closing', 'abandoning'] as const)(
       const own = await claim(tx);
       await bursar.world.sql(`update webhooks set status = 'disabled' where id = $1`, [webhookId]);
       ending = database.write(ends);
-      await overOrWaitingForALock(ending);
+      await overOrWaiting(bursar.world, ending);
       return own;
     });
     expect(claimed).toHaveLength(1);
@@ -130,16 +125,3 @@ test.each(['closing', 'abandoning'] as const)(
     expect(await countDeliveries(bursar, webhookId, `status = 'pending' and id = '${claimed[0]?.id}'`)).toBe(1);
   },
 );
-
-/** Resolves when it is over, or something waits for a lock. */
-async function overOrWaitingForALock(work: Promise<unknown>): Promise<void> {
-  let isOver = false;
-  void work.finally(() => {
-    isOver = true;
-  });
-  await eventually(
-    () =>
-      bursar.world.sql(`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`),
-    (waiting) => isOver || waiting.length > 0,
-  );
-}

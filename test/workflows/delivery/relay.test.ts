@@ -18,6 +18,7 @@ import { deadlocksIn } from '../../support/deadlocks.ts';
 import { type DeliveryWorld, type Subscriber, startDeliveryWorld } from '../../support/delivery-world.ts';
 import { policyEventData } from '../../support/factories/event-data.ts';
 import { aCustomer } from '../../support/factories/parties.ts';
+import { overOrWaiting } from '../../support/lock-waits.ts';
 import { after, hanging, inTurn, status } from '../../support/receiver.ts';
 import { refusalOf } from '../../support/refusals.ts';
 import { eventually } from '../../support/world.ts';
@@ -718,23 +719,6 @@ describe('subscriptions that end', () => {
     await held.promise;
     return { recorded, go: asked.resolve };
   }
-  /** Resolves when it is over, or waits for a lock. */
-  const overOrWaiting = (work: Promise<unknown>) => {
-    let isOver = false;
-    void work.finally(() => {
-      isOver = true;
-    });
-    return eventually(
-      async () => {
-        const [waiting] = await bursar.world.sql<{ count: number }>(
-          `select count(*)::int as count from pg_stat_activity
-           where datname = current_database() and wait_event_type = 'Lock'`,
-        );
-        return isOver || (waiting?.count ?? 0) > 0;
-      },
-      (is) => is,
-    );
-  };
 
   test('a disabling and a late result of the same subscription do not wait for each other', async () => {
     bursar.receiver.answers('disabled-beside', status(410));
@@ -749,7 +733,7 @@ describe('subscriptions that end', () => {
     const results = await Promise.all(own.map(createSender({ outbound: bursar.outbound, vault })));
     const now = await clock.now();
     const disabling = database.write((tx) => recordResults(tx, results, now));
-    await overOrWaiting(disabling);
+    await overOrWaiting(bursar.world, disabling);
     late.go();
     await Promise.all([disabling, late.recorded]);
     const { status: is } = await owner.webhooks.getWebhook({ params: { id: owner.webhook.id } });
@@ -762,7 +746,7 @@ describe('subscriptions that end', () => {
     const before = await deadlocksIn(bursar.world);
     const late = await lateResultOf(owner.webhook.id, 'select 1 from webhooks where id = $1 for update');
     const deleting = owner.webhooks.deleteWebhook({ params: { id: owner.webhook.id } });
-    await overOrWaiting(deleting);
+    await overOrWaiting(bursar.world, deleting);
     late.go();
     await Promise.all([deleting, late.recorded]);
     expect(await deadlocksIn(bursar.world)).toBe(before);

@@ -153,3 +153,21 @@ test('a success counts once, and not after its claim has expired', async () => {
   expect(await succeeded(owner)).toBe(1);
   expect(await countDeliveries(bursar, owner.webhookId, `status = 'pending' and id = '${second.id}'`)).toBe(1);
 });
+
+test('a delivery that two claims have counts one of their attempts, as the clock of PostgreSQL may be set forward', async () => {
+  const owner = await waiting('claimed-twice', 1);
+  const [first] = await claim();
+  if (first === undefined) throw new Error('one waits');
+  const [copy] = await bursar.world.sql<{ id: number }>(
+    `insert into delivery_claims (webhook_id, is_retry, lease_until, seqs)
+     select webhook_id, is_retry, lease_until, seqs from delivery_claims returning id::int`,
+  );
+  const second = { ...first, claim: copy?.id ?? 0 };
+  const { database } = bursar.infrastructure;
+  const now = await businessNow(bursar.world);
+  const fails = (claimed: Claimed) => database.write((tx) => recordResults(tx, [answered(claimed, 500)], now));
+  expect(await fails(first)).toEqual([first.id]);
+  expect(await fails(second)).toEqual([]);
+  expect(await countDeliveries(bursar, owner.webhookId, 'attempts_made = 1 and claims = 1')).toBe(1);
+  expect(await bursar.world.sql('select from delivery_claims')).toEqual([]);
+});

@@ -344,7 +344,7 @@ describe('the one claim', () => {
     await dueNow(id);
     const claims = await Promise.all(Array.from({ length: 6 }, () => claim(webhookId)));
     expect(claims.filter((claimed) => claimed !== undefined)).toHaveLength(1);
-    expect(claims.find((claimed) => claimed !== undefined)).toMatchObject({ attempt: 2, number: 2 });
+    expect(claims.find((claimed) => claimed !== undefined)).toMatchObject({ attempt: 2, claimCount: 2 });
     await giveBack(id);
   });
 
@@ -352,10 +352,10 @@ describe('the one claim', () => {
     bursar.receiver.answers('taken-over', status(500));
     const { id, webhookId } = await failedOnce('taken-over');
     await dueNow(id);
-    expect(await claim(webhookId)).toMatchObject({ attempt: 2, number: 2 });
+    expect(await claim(webhookId)).toMatchObject({ attempt: 2, claimCount: 2 });
     expect(await claim(webhookId)).toBeUndefined();
     await endLeases(bursar, webhookId);
-    expect(await claim(webhookId)).toMatchObject({ attempt: 2, number: 3 });
+    expect(await claim(webhookId)).toMatchObject({ attempt: 2, claimCount: 3 });
     await giveBack(id);
   });
 
@@ -363,7 +363,7 @@ describe('the one claim', () => {
     bursar.receiver.answers('died', inTurn(status(500), status(200)));
     const { id, webhookId, delivery } = await failedOnce('died');
     await dueNow(id);
-    expect(await claim(webhookId, { perReceiver: 100, leaseMs: 300 })).toMatchObject({ attempt: 2, number: 2 });
+    expect(await claim(webhookId, { perReceiver: 100, leaseMs: 300 })).toMatchObject({ attempt: 2, claimCount: 2 });
     await bursar.world.advance(minute);
     const done = await eventually(delivery, (shown) => shown.status === 'succeeded');
     expect(done).toMatchObject({ attempt: 2, responseStatus: 200 });
@@ -401,7 +401,7 @@ describe('the one claim', () => {
     await reaches('full', 4);
     await dueNow(id);
     expect(await claim(webhookId, { ...claimLimits, perReceiver: 3 })).toBeUndefined();
-    expect(await claim(webhookId, { ...claimLimits, perReceiver: 4 })).toMatchObject({ number: 2 });
+    expect(await claim(webhookId, { ...claimLimits, perReceiver: 4 })).toMatchObject({ claimCount: 2 });
     release();
     await giveBack(id);
   });

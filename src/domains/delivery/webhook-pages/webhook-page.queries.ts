@@ -11,7 +11,7 @@ import type { ReachedId } from '../../../http/reaches.ts';
 import { DomainError } from '../../../kernel/errors.ts';
 import { hashSecret } from '../../../vault/secret-hash.ts';
 import { isNotUnderWay } from '../webhooks/delivery.lease.service.ts';
-import { waitsUnparked } from '../webhooks/delivery.order.service.ts';
+import { waitsForRetry, waitsUnparked } from '../webhooks/delivery.order.service.ts';
 import { webhookStatuses } from '../webhooks/webhook.rules.ts';
 import type { HourOfAttempts, Span } from './webhook-page.rules.ts';
 import './webhook-page.entity.ts';
@@ -111,7 +111,7 @@ export const queueOf = (tx: Tx, webhookId: string): Promise<Queue> =>
 
 /** Besides those that are parked behind another one of their subject; that one is older and waits or is under way. */
 const isUnsent = `${waitsUnparked} and ${isNotUnderWay('d', 'array[$1::text]')}`;
-const isRetried = `d.status = 'pending' and d.attempts_made > 0 and ${isNotUnderWay('d', 'array[$1::text]')}`;
+const isRetried = `${waitsForRetry} and ${isNotUnderWay('d', 'array[$1::text]')}`;
 
 const letterRow = z.object({
   id: idValue('delivery'),

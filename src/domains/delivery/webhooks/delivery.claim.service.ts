@@ -45,7 +45,7 @@ const claimedDocument = z.object({
     isOrdered: z.array(z.boolean()),
     plan: z.array(z.string()),
     attempt: z.array(z.int()),
-    number: z.array(z.int()),
+    claimCount: z.array(z.int()),
     claim: z.array(z.int()),
   }),
   receivers: z.array(receiver),
@@ -63,9 +63,9 @@ export type Claimed = Readonly<
       plan: string;
       /** The number of the attempt that this claim is for. */
       attempt: number;
-      /** Another one for each claim of the delivery, shown in `X-Service-Delivery-Id`. */
-      number: number;
-      /** The fencing token: a result is recorded only while this claim has the delivery. */
+      /** How often the delivery was claimed, with this claim: the number in `X-Service-Delivery-Id`. */
+      claimCount: number;
+      /** The fencing token: a result counts only while this claim has the delivery. */
       claim: number;
       /** The delivery's number. */
       seq: number;
@@ -240,7 +240,7 @@ function withBodies(document: ClaimedDocument | null): Pick<Claim, 'claimed' | '
         isOrdered: column(deliveries.isOrdered, at),
         plan: column(deliveries.plan, at),
         attempt: column(deliveries.attempt, at),
-        number: column(deliveries.number, at),
+        claimCount: column(deliveries.claimCount, at),
       });
     }
   }

@@ -9,7 +9,7 @@ import { oneRowOf } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
 import { wakeWorkflowRuns } from '../../../platform/workflow-runs.ts';
 import { isNotUnderWay, lockHealth, releaseExpired } from './delivery.lease.service.ts';
-import { endedInOrder, freeNextOf, waitsUnparked } from './delivery.order.service.ts';
+import { endedInOrder, freeNextOf, waitsForRetry, waitsUnparked } from './delivery.order.service.ts';
 import { lostStatus, plans } from './delivery.rules.ts';
 import { endpointWorkflowId } from './endpoint.messages.ts';
 
@@ -36,7 +36,7 @@ export async function endWaitingOf(tx: Tx, webhookIds: readonly string[], reason
      select id from webhook_deliveries where webhook_id = any(${closed}) and is_parked
      union all
      select d.id from webhook_deliveries d
-     where d.webhook_id = any(${closed}) and d.status = 'pending' and d.attempts_made > 0 and ${isNotUnderWay('d', '$3::text[]')}`,
+     where d.webhook_id = any(${closed}) and ${waitsForRetry} and ${isNotUnderWay('d', '$3::text[]')}`,
     reason,
     [webhookIds],
   );
@@ -60,7 +60,7 @@ export async function endRetriesOf(
   return end(
     tx,
     `select d.id from webhook_deliveries d
-     where d.webhook_id = $3 and ($4::text is null or d.id = $4) and d.status = 'pending' and d.attempts_made > 0
+     where d.webhook_id = $3 and ($4::text is null or d.id = $4) and ${waitsForRetry}
        and ${isNotUnderWay('d', 'array[$3::text]')}
      order by d.seq limit $5::int for update skip locked`,
     reason,

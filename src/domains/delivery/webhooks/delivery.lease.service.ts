@@ -70,7 +70,7 @@ export async function giveBack(tx: Tx, places: readonly ClaimedPlace[]): Promise
 
 /**
  * Releases the claims whose lease has run out, of these subscriptions or of all: their holders died, so that what has no
- * result can be claimed again, under another number (`X-Service-Delivery-Id`). Comes before every claim. Skips a claim that
+ * result can be claimed again, with another number in `X-Service-Delivery-Id`. Comes before every claim. Skips a claim that
  * a late result is being written to.
  */
 export async function releaseExpired(tx: Tx, webhookIds?: readonly string[]): Promise<void> {
@@ -82,7 +82,7 @@ export async function releaseExpired(tx: Tx, webhookIds?: readonly string[]): Pr
   await runSql(
     tx,
     `with expired as materialized (
-       select c.webhook_id, c.id, c.is_retry, c.seqs from ${claims} c.lease_until < now() for update of c skip locked),
+       select c.webhook_id, c.id, c.seqs from ${claims} c.lease_until < now() for update of c skip locked),
      released as (
        delete from delivery_claims c using expired e where c.webhook_id = e.webhook_id and c.id = e.id),
      -- The version before this one claims by status and lease of the delivery.
@@ -91,14 +91,7 @@ export async function releaseExpired(tx: Tx, webhookIds?: readonly string[]): Pr
          select d.id from ${deliveries} d.status = 'delivering' and d.lease_until < now()
          for update of d skip locked)))
      update webhook_deliveries u set claims = u.claims + 1
-     from expired e cross join unnest(e.seqs) as s(seq) cross join lateral (
-       (select d.id from webhook_deliveries d
-        where not e.is_retry and d.webhook_id = e.webhook_id and d.seq = s.seq
-          and d.status = 'pending' and d.attempts_made = 0 and not d.is_parked limit 1)
-       union all
-       (select d.id from webhook_deliveries d
-        where e.is_retry and d.webhook_id = e.webhook_id and d.seq = s.seq
-          and d.status = 'pending' and d.attempts_made > 0 limit 1)) d
+     from expired e cross join lateral open_deliveries(e.webhook_id, e.seqs) d
      where u.id = d.id`,
     webhookIds === undefined ? [] : [webhookIds],
   );

@@ -9,8 +9,11 @@ import { oneRowOf, rowsOf, runSql } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
 import { isNotUnderWay } from './delivery.lease.service.ts';
 
-/** Waits for its first attempt; what is parked waits too. */
+/** Waits for its first attempt, or is under way to it; what is parked waits too. */
 export const waitsUnparked = "d.status = 'pending' and d.attempts_made = 0 and not d.is_parked";
+
+/** Waits for another attempt, or is under way to it. */
+export const waitsForRetry = "d.status = 'pending' and d.attempts_made > 0";
 
 /** Where more wait, some with a subject, a claim must not read them all. */
 export const mostUncrowded = 200;

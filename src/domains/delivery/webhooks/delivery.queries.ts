@@ -83,7 +83,8 @@ const deliveries = list((from, given: Filters<StoredFilter>) => {
     .where('d.webhookId', '=', given('webhookId'));
   if (given.has('status')) wanted = wanted.where('d.status', '=', given('status'));
   if (given.has('underWayTo')) {
-    wanted = wanted.where(sql<boolean>`d.id = any(array(select id from deliveries_under_way(${given('underWayTo')})))`);
+    wanted = wanted.where(sql<boolean>`d.id = any(array(select o.id from open_deliveries(${given('underWayTo')}, array(
+      select c.seq from claimed_deliveries(array[${given('underWayTo')}]) c)) o))`);
   }
   if (given.has('isWaiting')) wanted = wanted.where(sql<boolean>`not ${sql.raw(isUnderWay('d'))}`);
   if (given.has('event')) wanted = wanted.where('d.event', '=', given('event'));

@@ -59,7 +59,7 @@ export async function recordSuccesses(tx: Tx, results: readonly Result[], now: D
   const failing = await rowsOf(tx, idRow, saveSuccesses, [
     plain.map(({ result }) => result.claimed.id),
     plain.map(({ result }) => result.claimed.webhookId),
-    plain.map(({ result }) => result.claimed.number),
+    plain.map(({ result }) => result.claimed.claimCount),
     plain.map(({ result, evaluated }) => JSON.stringify([attemptRecord(result, evaluated, now)])),
     plain.map(({ result }) => later(now, -result.tookMs)),
     plain.map(({ result }) => result.tookMs),
@@ -89,23 +89,23 @@ function withoutLastOfMixed(results: readonly Result[], successes: readonly Succ
 }
 
 /**
- * Of a delivery whose id is given. Not by its status, because the index of those that wait must not be chosen for finding
- * some by their ids.
+ * Of a delivery whose id is given: it is open, and has no result of this claim or a later one. Not by its status, because
+ * the index of those that wait must not be chosen for finding some by their ids.
  */
-const isOpen = 'd.next_attempt_at is not null';
+const isOpen = 'd.next_attempt_at is not null and d.claims = g.claim_count - 1';
 
 const saveSuccesses = `with given as materialized (
-    select id, webhook_id, number, attempt::jsonb as attempt, began_at, answer_ms, claim, seq
+    select id, webhook_id, claim_count, attempt::jsonb as attempt, began_at, answer_ms, claim, seq
     from unnest($1::text[], $2::text[], $3::int[], $4::text[], $5::timestamptz[], $6::int[], $8::bigint[], $9::bigint[])
-      as r(id, webhook_id, number, attempt, began_at, answer_ms, claim, seq)),
+      as r(id, webhook_id, claim_count, attempt, began_at, answer_ms, claim, seq)),
   ${heldClaims('given')},
   failing as materialized (
     select h.webhook_id as id from webhook_health h
     where h.webhook_id = any(array(select distinct webhook_id from given)) and h.failures_in_row > 0),
   answered as materialized (select * from given where webhook_id <> all(array(select id from failing))),
   counted as (
-    update webhook_deliveries d set status = 'succeeded', lease_until = null, attempts_made = d.attempts_made + 1, claims = g.number,
-      next_attempt_at = null, attempts = d.attempts || g.attempt, delivered_at = $7::timestamptz
+    update webhook_deliveries d set status = 'succeeded', lease_until = null, attempts_made = d.attempts_made + 1,
+      claims = g.claim_count, next_attempt_at = null, attempts = d.attempts || g.attempt, delivered_at = $7::timestamptz
     from answered g join held h on ${isHeld}
     where d.id = g.id and ${isOpen}
     returning g.webhook_id, g.began_at, g.answer_ms),
@@ -144,7 +144,7 @@ const savedRow = endedInOrder.extend({ id: z.string(), subjectId: z.string().nul
 async function save(tx: Tx, settled: readonly Settled[], now: Date): Promise<Set<string>> {
   const changes = settled.map(({ result, evaluated, after }) => ({
     id: result.claimed.id,
-    number: result.claimed.number,
+    claim_count: result.claimed.claimCount,
     webhook_id: result.claimed.webhookId,
     claim: result.claimed.claim,
     seq: result.claimed.seq,
@@ -156,12 +156,12 @@ async function save(tx: Tx, settled: readonly Settled[], now: Date): Promise<Set
     tx,
     savedRow,
     `with given as materialized (
-       select * from jsonb_to_recordset($1::jsonb) as r(id text, webhook_id text, claim bigint, seq bigint, number int,
+       select * from jsonb_to_recordset($1::jsonb) as r(id text, webhook_id text, claim bigint, seq bigint, claim_count int,
          status text, next_attempt_at timestamptz, attempt jsonb)),
      ${heldClaims('given')},
      counted as (
-       update webhook_deliveries d set status = g.status, lease_until = null, attempts_made = d.attempts_made + 1, claims = g.number,
-         next_attempt_at = g.next_attempt_at, attempts = d.attempts || g.attempt,
+       update webhook_deliveries d set status = g.status, lease_until = null, attempts_made = d.attempts_made + 1,
+         claims = g.claim_count, next_attempt_at = g.next_attempt_at, attempts = d.attempts || g.attempt,
          delivered_at = case when g.status = 'succeeded' then $2::timestamptz end,
          dismissed_at = case when g.status = 'dead' and ${hasNoSubscription('g')} then $2::timestamptz end
        from given g join held h on ${isHeld}
@@ -181,7 +181,7 @@ async function save(tx: Tx, settled: readonly Settled[], now: Date): Promise<Set
 /** As shown under `attempts` of a delivery. */
 const attemptRecord = ({ claimed, attempted, tookMs, responseBody }: Result, { error }: Evaluated, now: Date) => ({
   attempt: claimed.attempt,
-  deliveryId: `${claimed.id}.${claimed.number}`,
+  deliveryId: `${claimed.id}.${claimed.claimCount}`,
   at: new Date(now.getTime() - tookMs).toISOString(),
   responseStatus: attempted.status,
   responseMs: attempted.status === null ? null : tookMs,

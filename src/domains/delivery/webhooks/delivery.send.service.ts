@@ -44,7 +44,7 @@ export function createSender({ outbound, vault, httpsOnly = false, timeoutMs = a
     const { body } = claimed;
     const now = new Date(); // Signatures carry real time; receivers refuse old ones.
     const signed = {
-      attemptId: `${claimed.id}.${claimed.number}`,
+      attemptId: `${claimed.id}.${claimed.claimCount}`,
       deliveryId: claimed.id,
       unixSeconds: Math.floor(now.getTime() / 1_000),
       body,

@@ -14,6 +14,7 @@ import { isoOrNull, later } from '../../../kernel/instant.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import { closeWorkflowRun, lockWorkflowRun, setWorkflowRunDue } from '../../../platform/workflow-runs.ts';
 import { isNotUnderWay } from './delivery.lease.service.ts';
+import { waitsForRetry } from './delivery.order.service.ts';
 import { type EndpointChange, type EndpointNext, type EndpointView, endpointWorkflowId } from './endpoint.messages.ts';
 import { type EndpointFacts, isProbed, nextEndpointStep } from './endpoint.rules.ts';
 
@@ -43,9 +44,8 @@ export async function decideNextStep(
 
 type Waiting = { readonly webhookId: Id<'webhook'>; readonly deliveryId: Id<'delivery'> | null };
 
-const isRetried = "d.status = 'pending' and d.attempts_made > 0";
-const waiting = `d.webhook_id = $1 and ($2::text is null or d.id = $2) and ${isRetried}
-  and ${isNotUnderWay('d', 'array[$1::text]')}`;
+const isWaiting = `d.webhook_id = $1 and ${waitsForRetry} and ${isNotUnderWay('d', 'array[$1::text]')}`;
+const waiting = `($2::text is null or d.id = $2) and ${isWaiting}`;
 
 /** Makes up to `limit` waiting deliveries due now; answers how many. `deliveryId` null: all of the subscription. */
 export async function makeDue(tx: Tx, { webhookId, deliveryId }: Waiting, now: Date, limit: number): Promise<number> {
@@ -124,12 +124,11 @@ async function standingOf(tx: Tx, webhookId: string): Promise<Standing> {
              select from webhook_deliveries again where again.webhook_id = d.webhook_id and again.event_id = d.event_id
                and again.origin is not null and again.status in ('pending', 'delivering', 'succeeded'))) as "hasLost",
        (select created_at from webhook_deliveries d
-        where d.webhook_id = $1 and ${isRetried} and ${isNotUnderWay('d', 'array[$1::text]')}
-        order by d.seq limit 1) as "oldestAt"
+        where ${isWaiting} order by d.seq limit 1) as "oldestAt"
      from webhooks w join webhook_health h on h.webhook_id = w.id
      cross join lateral (
        select count(*)::int as waiting, min(next_attempt_at) as "nextAttemptAt" from webhook_deliveries d
-       where d.webhook_id = $1 and ${isRetried} and ${isNotUnderWay('d', 'array[$1::text]')}) waits
+       where ${isWaiting}) waits
      cross join lateral (
        select coalesce(sum(requests) filter (where is_retry and lease_until > now()), 0)::int as "underWay",
          coalesce(sum(requests) filter (where is_retry and lease_until <= now()), 0)::int as orphaned,
