@@ -11,7 +11,7 @@ import type { Result } from '../domains/delivery/webhooks/delivery.send.service.
 import { second } from '../kernel/instant.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/log.ts';
-import { type Loop, startLoop } from '../platform/loop.ts';
+import { type Loop, oldestOf, startLoop } from '../platform/loop.ts';
 import { createPause } from '../platform/pause.ts';
 
 type Options = {
@@ -42,8 +42,61 @@ const mostRecordedAtOnce = 500;
 /** A batch costs a commit, however little it records: while fewer wait, more come together first. */
 const manyResults = 250;
 
+/**
+ * Two queues: most successes are recorded by one statement. What that leaves is recorded by a transaction of many, for
+ * which the successes after it do not wait: beside one receiver that fails, each of these took several times as long.
+ */
 export function startDeliveryResults(options: Options): DeliveryResults {
   const { database, clock, log, pollMs, restMs, gapsMs, onRecorded } = options;
+  const shared = { log, pollMs, onRecorded };
+  const others = startQueue({
+    ...{ ...shared, name: 'delivery results by transaction', restMs: 0 },
+    save: async (batch) => {
+      const now = await clock.now();
+      await database.write((tx) => recordResults(tx, batch, now, gapsMs));
+      return batch;
+    },
+  });
+  const all = startQueue({
+    ...{ ...shared, name: 'delivery results', restMs },
+    save: async (batch) => {
+      const behind = new Set(others.unrecorded().map(({ claimed }) => claimed.webhookId));
+      const left = await recordSuccesses(database.read(), batch, await clock.now(), behind);
+      if (left.length === 0) return batch;
+      left.forEach(others.add);
+      const later = new Set(left);
+      return batch.filter((result) => !later.has(result));
+    },
+  });
+  const unrecorded = () => [...all.unrecorded(), ...others.unrecorded()];
+  return {
+    add: all.add,
+    unrecorded: () => unrecorded().length,
+    unrecordedSuccesses: () =>
+      unrecorded().flatMap(({ claimed, attempted }) =>
+        evaluateAttempt(attempted).outcome === 'success' ? [claimed] : [],
+      ),
+    state: () => oldestOf([all.state(), others.state()]),
+    stop: async () => {
+      await all.stop();
+      await others.stop();
+    },
+  };
+}
+
+type Queue = Pick<Loop, 'state' | 'stop'> & {
+  add(result: Result): void;
+  unrecorded(): readonly Result[];
+};
+
+type QueueOptions = Pick<Options, 'log' | 'pollMs' | 'restMs' | 'onRecorded'> & {
+  readonly name: string;
+  /** Answers those that it recorded. */
+  readonly save: (batch: readonly Result[]) => Promise<readonly Result[]>;
+};
+
+/** Saves results in batches, in the order in which they come. */
+function startQueue({ name, save, log, pollMs, restMs, onRecorded }: QueueOptions): Queue {
   const pause = createPause();
   const waiting: Result[] = [];
   let recording: readonly Result[] = [];
@@ -53,7 +106,7 @@ export function startDeliveryResults(options: Options): DeliveryResults {
     // Elapsed time, because the clock of the machine may be set back.
     const until = performance.now() + longestPassMs;
     while (waiting.length > 0 && performance.now() < until) {
-      if (!stopping && !isUrgent()) await pause.upTo(restMs);
+      if (restMs > 0 && !stopping && !isUrgent()) await pause.upTo(restMs);
       onRecorded(await record());
     }
     if (waiting.length > 0) loop.wake(); // Goes on at once, but the loop has been seen alive.
@@ -66,46 +119,39 @@ export function startDeliveryResults(options: Options): DeliveryResults {
     const batch = waiting.splice(0, mostRecordedAtOnce);
     recording = batch;
     try {
-      await save(batch);
+      return await save(batch);
     } catch (error) {
       if (isDatabaseAway(error)) {
         waiting.unshift(...batch); // Recorded by a later pass; if that is too late, the fencing token refuses it.
         throw error;
       }
-      await saveEach(batch);
+      return await saveEach(batch);
     } finally {
       recording = [];
     }
-    return batch;
-  };
-
-  const save = async (batch: readonly Result[]): Promise<void> => {
-    const now = await clock.now();
-    const left = await recordSuccesses(database.read(), batch, now);
-    if (left.length > 0) await database.write((tx) => recordResults(tx, left, now, gapsMs));
   };
 
   /** One result that cannot be written must not keep the others from it; its delivery is claimed again. */
-  const saveEach = async (batch: readonly Result[]): Promise<void> => {
+  const saveEach = async (batch: readonly Result[]): Promise<readonly Result[]> => {
+    const saved: Result[] = [];
     for (const result of batch) {
-      await save([result]).catch((error: unknown) =>
-        log.error({ err: error, deliveryId: result.claimed.id }, 'result not recorded'),
-      );
+      try {
+        saved.push(...(await save([result])));
+      } catch (error) {
+        log.error({ err: error, deliveryId: result.claimed.id }, 'result not recorded');
+      }
     }
+    return saved;
   };
 
-  const loop = startLoop({ name: 'delivery results', everyMs: pollMs, pass, log });
+  const loop = startLoop({ name, everyMs: pollMs, pass, log });
   return {
     add: (result) => {
       waiting.push(result);
       if (result.claimed.isOrdered || waiting.length === manyResults) pause.end();
       loop.wake();
     },
-    unrecorded: () => waiting.length + recording.length,
-    unrecordedSuccesses: () =>
-      [...waiting, ...recording].flatMap(({ claimed, attempted }) =>
-        evaluateAttempt(attempted).outcome === 'success' ? [claimed] : [],
-      ),
+    unrecorded: () => [...waiting, ...recording],
     state: loop.state,
     stop: async () => {
       stopping = true;

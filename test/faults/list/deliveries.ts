@@ -77,6 +77,12 @@ export const deliveryFaults: readonly Fault[] = [
         harm: 'the next delivery of an ordered subject is not let go',
       },
       {
+        from: 'const mixed = new Set(behind);',
+        to: 'const mixed = new Set<string>();',
+        harm: 'failures on both sides of a success count as a row, because the success is recorded before them',
+        named: 'not recorded yet',
+      },
+      {
         from: "'d.next_attempt_at is not null and d.claims = g.claim_count - 1'",
         to: "'d.next_attempt_at is not null'",
         harm: 'two attempts with one id count, where the clock of PostgreSQL was set forward',
@@ -208,6 +214,12 @@ export const deliveryFaults: readonly Fault[] = [
     ['test/workflows/delivery/relay'],
     [
       {
+        from: 'left.forEach(others.add);',
+        to: 'await database.write(async (tx) => recordResults(tx, left, await clock.now(), gapsMs));',
+        harm: 'one failure keeps the successes of all other receivers waiting while it is recorded',
+        named: 'while the record of a failure waits',
+      },
+      {
         from: "evaluateAttempt(attempted).outcome === 'success' ? [claimed] : []",
         to: '[claimed]',
         harm: 'a receiver that fails gets more requests at once than it may, until its failures are recorded',
@@ -215,8 +227,8 @@ export const deliveryFaults: readonly Fault[] = [
         named: 'keeps its place',
       },
       {
-        from: '      await saveEach(batch);\n',
-        to: '',
+        from: 'return await saveEach(batch);',
+        to: 'return [];',
         harm: 'one result that cannot be written keeps the others from it, which are sent again',
         named: 'cannot be written keeps no other',
       },

@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@j
 import { Webhook } from 'standardwebhooks';
 import { runSql } from '../../../src/db/statement.ts';
 import { claimFirstAttempts, claimRetries } from '../../../src/domains/delivery/webhooks/delivery.claim.service.ts';
+import { lockHealth } from '../../../src/domains/delivery/webhooks/delivery.lease.service.ts';
 import { recordResults } from '../../../src/domains/delivery/webhooks/delivery.result.service.ts';
 import { createSender } from '../../../src/domains/delivery/webhooks/delivery.send.service.ts';
 import { recordChanges } from '../../../src/events/record.ts';
@@ -18,7 +19,7 @@ import { deadlocksIn } from '../../support/deadlocks.ts';
 import { type DeliveryWorld, type Subscriber, startDeliveryWorld } from '../../support/delivery-world.ts';
 import { policyEventData } from '../../support/factories/event-data.ts';
 import { aCustomer } from '../../support/factories/parties.ts';
-import { overOrWaiting } from '../../support/lock-waits.ts';
+import { overOrWaiting, someoneWaits } from '../../support/lock-waits.ts';
 import { after, hanging, inTurn, status } from '../../support/receiver.ts';
 import { refusalOf } from '../../support/refusals.ts';
 import { eventually } from '../../support/world.ts';
@@ -213,6 +214,33 @@ describe('one relay', () => {
     const ids = bursar.receiver.received('unwritable').map(({ headers }) => String(headers['x-service-delivery-id']));
     expect(ids.filter((id) => id.endsWith('.1'))).toHaveLength(5);
     expect(ids.filter((id) => id.endsWith('.2'))).toHaveLength(1);
+  });
+
+  test('successes at other receivers are recorded while the record of a failure waits', async () => {
+    const [failing, good] = [await subscribed('slow-to-record'), await subscribed('beside-a-failure')];
+    const [asked, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    bursar.receiver.answers('slow-to-record', (response, n) => {
+      asked.resolve();
+      void answer.promise.then(() => status(500)(response, n));
+    });
+    await bursar.relay();
+    await bursar.emit(failing.ownerId);
+    await asked.promise;
+    await bursar.infrastructure.database.write(async (tx) => {
+      await lockHealth(tx, [failing.webhook.id]);
+      answer.resolve();
+      await someoneWaits(bursar.world);
+      await bursar.emit(good.ownerId, 3);
+      await eventually(
+        () => deliveriesOf(good),
+        (all) => all.length === 3 && all.every(({ status: is }) => is === 'succeeded'),
+      );
+      expect(await deliveriesOf(failing)).toMatchObject([{ status: 'delivering', attempt: 0 }]);
+    });
+    await eventually(
+      () => deliveriesOf(failing),
+      ([one]) => one?.attempt === 1,
+    );
   });
 
   test('an event whose change is rolled back is never delivered', async () => {
