@@ -16,6 +16,7 @@ import { endPendingOf } from '../domains/delivery/webhooks/delivery.end.service.
 import { releaseExpired } from '../domains/delivery/webhooks/delivery.lease.service.ts';
 import { firstSubject } from '../domains/delivery/webhooks/delivery.order.service.ts';
 import type { SendDelivery } from '../domains/delivery/webhooks/delivery.send.service.ts';
+import { probeRestMs } from '../domains/delivery/webhooks/webhook.rules.ts';
 import { second } from '../kernel/instant.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/log.ts';
@@ -76,6 +77,8 @@ export function startDeliveryRelay(options: DeliveryRelayOptions): Loop {
   let backlog = unknownBacklog;
   let lookAgainMs = firstLookAgainMs;
   let lookAgain: NodeJS.Timeout | undefined;
+  /** Elapsed time: then the last receiver that a first attempt did not reach may be probed. */
+  let probesFrom = Number.NEGATIVE_INFINITY;
 
   const pass = async (): Promise<void> => {
     let claimedAny = false;
@@ -135,7 +138,9 @@ export function startDeliveryRelay(options: DeliveryRelayOptions): Loop {
   const scheduleLook = (claimedAny: boolean): void => {
     lookAgainMs = claimedAny ? firstLookAgainMs : lookAgainMs * 2;
     clearTimeout(lookAgain);
-    if (lookAgainMs < pollMs && !stopping) lookAgain = setTimeout(() => loop.wake(), lookAgainMs);
+    const restMs = probesFrom - performance.now();
+    const waitMs = restMs > 0 ? Math.min(restMs, lookAgainMs) : lookAgainMs;
+    if (waitMs < pollMs && !stopping) lookAgain = setTimeout(() => loop.wake(), waitMs);
   };
 
   const loop = startLoop({ name: 'deliveries', everyMs: pollMs, pass, log });
@@ -144,6 +149,7 @@ export function startDeliveryRelay(options: DeliveryRelayOptions): Loop {
     onRecorded: (recorded) => {
       isNextFree ||= recorded.some(({ claimed }) => claimed.isOrdered);
       if (isNextFree) pause.end();
+      if (recorded.some(({ attempted }) => attempted.status === null)) probesFrom = performance.now() + probeRestMs;
       loop.wake();
     },
   });

@@ -83,6 +83,24 @@ export const deliveryFaults: readonly Fault[] = [
         named: 'not recorded yet',
       },
       {
+        from: 'isProbed(health.unansweredInRow) && isFirst ? probeRestMs : null',
+        to: 'null',
+        harm: 'all that waits uses up its first attempt at a receiver that refuses connections',
+        named: 'rests after a first attempt',
+      },
+      {
+        from: 'isProbed(health.unansweredInRow) && isFirst ?',
+        to: 'isProbed(health.unansweredInRow) ?',
+        harm: 'retries keep first attempts waiting that nothing wakes when the rest is over',
+        named: 'rests after a first attempt',
+      },
+      {
+        from: "if (isAnsweredAgain) await runSql(tx, 'select announce_deliveries()');",
+        to: '',
+        harm: 'a receiver that answers a retry gets its first attempts up to half a minute later',
+        named: 'rests after a first attempt',
+      },
+      {
         from: "'d.next_attempt_at is not null and d.claims = g.claim_count - 1'",
         to: "'d.next_attempt_at is not null'",
         harm: 'two attempts with one id count, where the clock of PostgreSQL was set forward',
@@ -244,6 +262,12 @@ export const deliveryFaults: readonly Fault[] = [
         to: 'mostUnderWay',
         harm: 'while results cannot be recorded, all that waits is sent and kept in memory',
         tests: ['test/workflows/delivery/places'],
+      },
+      {
+        from: 'restMs > 0 ? Math.min(restMs, lookAgainMs) : lookAgainMs',
+        to: 'lookAgainMs',
+        harm: 'a receiver that is probed gets one request in half a minute',
+        named: 'is tried by one request at a time',
       },
       {
         from: 'if (isNextFree) pause.end();',

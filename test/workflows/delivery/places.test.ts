@@ -99,6 +99,28 @@ describe('a claim', () => {
     expect(await claim(1_000, 40, first.slice(0, 10))).toEqual([]);
   });
 
+  test('takes no first attempt for a probed receiver within its rest, but a retry', async () => {
+    const owner = await waiting(3)('resting');
+    await addBacklog(bursar, owner, { count: 1, attempts: 1 });
+    const restsUntil = (offset: string) =>
+      bursar.world.sql(
+        `update webhook_health set timeouts_in_row = 5, probe_after = now() + $2::interval where webhook_id = $1`,
+        [owner.webhookId, offset],
+      );
+    await restsUntil('1 second');
+    expect(await claim(100, 40)).toEqual([]);
+    const { database } = bursar.infrastructure;
+    const now = await businessNow(bursar.world);
+    const [retry] = await database.write((tx) => claimRetries(tx, owner.webhookId, now, 50, claimLimits));
+    expect(retry).toMatchObject({ attempt: 2 });
+    await endLeases(bursar);
+    for (const over of ['-1 millisecond', '1 hour']) {
+      await restsUntil(over); // An hour: the clock of PostgreSQL was set back.
+      expect(await claim(100, 40)).toHaveLength(1);
+      await endLeases(bursar);
+    }
+  });
+
   test('of retries that waited for the health of their receiver holds for its whole lease', async () => {
     const owner = await subscribedTo(bursar, 'waited-for');
     await addBacklog(bursar, owner, { count: 1, attempts: 1 });

@@ -672,18 +672,23 @@ describe('slow receivers', () => {
   });
 
   test('after five timeouts in a row it is tried by one request at a time, until it answers', async () => {
-    bursar.receiver.answers('probed', inTurn(hanging, hanging, hanging, hanging, hanging, hanging, hanging, after(20)));
+    bursar.receiver.answers('probed', inTurn(hanging, hanging, hanging, hanging, hanging, hanging, after(20)));
     const owner = await subscribed('probed');
     // Long enough for five requests to arrive before the first of them times out.
-    await bursar.relay({ timeoutMs: 2_500, perReceiver: 5, mostUnderWay: 1_000 });
+    const timeoutMs = 5_000;
+    await bursar.relay({ timeoutMs, perReceiver: 5, mostUnderWay: 1_000 });
     await bursar.emit(owner.ownerId, 30);
     await eventually(
       async () => bodies('probed').length,
-      (count) => count >= 8,
+      (count) => count >= 7,
     );
-    // Five together; each of the others waited for the one before to time out.
-    const open = bursar.receiver.received('probed').map(({ openAtOnce }) => openAtOnce);
-    expect(open.slice(0, 8)).toEqual([1, 2, 3, 4, 5, 1, 1, 1]);
+    // Five together; each of the others waited for the one before to time out, and a second.
+    const requests = bursar.receiver.received('probed').slice(0, 7);
+    expect(requests.map(({ openAtOnce }) => openAtOnce)).toEqual([1, 2, 3, 4, 5, 1, 1]);
+    const [waitedMs] = requests.slice(-1).map(({ at }) => at - (requests.at(-2)?.at ?? at));
+    expect(waitedMs).toBeGreaterThan(timeoutMs + 900);
+    // Looks that only become less and less frequent would have come after ten seconds.
+    expect(waitedMs).toBeLessThan(timeoutMs + 4_000);
     await eventually(
       async () => bodies('probed').length,
       (count) => count === 30,
@@ -696,7 +701,7 @@ describe('a receiver that cannot be reached', () => {
     const [count, cut] = [40, 30];
     // Each attempt is two requests: over a connection that is closed under it, and over a new one.
     bursar.receiver.answers('unreachable', (response, n) =>
-      n <= cut ? void response.socket?.destroy() : status(200)(response, n),
+      n <= cut ? void response.socket?.destroy() : after(20)(response, n),
     );
     const owner = await subscribed('unreachable');
     await bursar.emit(owner.ownerId, count);
@@ -716,8 +721,12 @@ describe('a receiver that cannot be reached', () => {
       });
     }
     // At most nine were sent before five had failed in a row.
-    const open = bursar.receiver.received('unreachable').map(({ openAtOnce }) => openAtOnce);
-    expect(open.slice(18, cut)).toEqual(Array.from({ length: cut - 18 }, () => 1));
+    const requests = bursar.receiver.received('unreachable');
+    const probes = requests.slice(18, cut);
+    expect(probes.map(({ openAtOnce }) => openAtOnce)).toEqual(probes.map(() => 1));
+    // The receiver rests for a second after both requests of an attempt.
+    const rests = probes.slice(2).map(({ at }, n) => at - (probes[n]?.at ?? at));
+    expect(Math.min(...rests)).toBeGreaterThan(1_000);
     expect(bursar.receiver.mostAtOnce('unreachable')).toBeGreaterThan(1);
   });
 });

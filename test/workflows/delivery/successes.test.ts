@@ -4,13 +4,14 @@
  * @module
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { startListener } from '../../../src/db/listener.ts';
 import { type Claimed, claimFirstAttempts } from '../../../src/domains/delivery/webhooks/delivery.claim.service.ts';
 import { recordResults, recordSuccesses } from '../../../src/domains/delivery/webhooks/delivery.result.service.ts';
 import type { Result } from '../../../src/domains/delivery/webhooks/delivery.send.service.ts';
-import { claimLimits } from '../../../src/relay/deliveries.ts';
+import { claimLimits, deliveriesChannel } from '../../../src/relay/deliveries.ts';
 import { addBacklog, countDeliveries, type Subscribed, subscribedTo } from '../../support/backlog.ts';
 import { type DeliveryWorld, startDeliveryWorld } from '../../support/delivery-world.ts';
-import { businessNow } from '../../support/world.ts';
+import { businessNow, eventually } from '../../support/world.ts';
 
 let bursar: DeliveryWorld;
 beforeAll(async () => {
@@ -51,6 +52,11 @@ const hoursOf = ({ webhookId }: Subscribed) =>
     'select attempts, failures, answered, answer_ms::int, slowest_ms from webhook_hours where webhook_id = $1',
     [webhookId],
   );
+
+async function countHealth(webhookId: string, condition: string): Promise<number> {
+  const rows = await bursar.world.sql(`select from webhook_health where webhook_id = $1 and ${condition}`, [webhookId]);
+  return rows.length;
+}
 
 const succeeded = ({ webhookId }: Subscribed) => countDeliveries(bursar, webhookId, `status = 'succeeded'`);
 
@@ -185,4 +191,44 @@ test('a delivery that two claims have counts one of their attempts, as the clock
   expect(await fails(second)).toEqual([]);
   expect(await countDeliveries(bursar, owner.webhookId, 'attempts_made = 1 and claims = 1')).toBe(1);
   expect(await bursar.world.sql('select from delivery_claims')).toEqual([]);
+});
+
+test('a probed receiver rests after a first attempt without an answer, not after a retry, and its answer is announced', async () => {
+  const owner = await waiting('rests', 3);
+  await bursar.world.sql('update webhook_health set timeouts_in_row = 4, failures_in_row = 4 where webhook_id = $1', [
+    owner.webhookId,
+  ]);
+  const { database, log } = bursar.infrastructure;
+  const now = await businessNow(bursar.world);
+  const save = (result: Result) => database.write((tx) => recordResults(tx, [result], now));
+  const isResting = async () =>
+    (await countHealth(owner.webhookId, "probe_after between now() + interval '0.1 s' and now() + interval '1 s'")) ===
+    1;
+  let announced = 0;
+  const listening = Promise.withResolvers<void>();
+  const listener = startListener({
+    url: bursar.world.config.DATABASE_URL,
+    log,
+    channels: { [deliveriesChannel]: () => announced++ },
+    applicationName: 'bursar-test-listener',
+    onListening: () => listening.resolve(),
+  });
+  try {
+    await listening.promise;
+    const [first, second, third] = await claim();
+    if (first === undefined || second === undefined || third === undefined) throw new Error('three wait');
+    await save(unreached({ ...first, attempt: 2 }));
+    expect(await countHealth(owner.webhookId, 'timeouts_in_row = 5')).toBe(1);
+    expect(await isResting()).toBe(false);
+    await save(unreached(second));
+    expect(await isResting()).toBe(true);
+    expect(announced).toBe(0);
+    await save(answered(third, 200));
+    await eventually(
+      async () => announced,
+      (count) => count === 1,
+    );
+  } finally {
+    await listener.stop();
+  }
 });

@@ -2,7 +2,7 @@
 import { businessTimeInWords } from '../../../http/business-time.ts';
 import { isoOrNull } from '../../../kernel/instant.ts';
 import { tierOf } from '../webhooks/delivery.rules.ts';
-import { isProbed } from '../webhooks/endpoint.rules.ts';
+import { isProbed } from '../webhooks/webhook.rules.ts';
 import type { WebhookPageWire } from './webhook-page.contract.ts';
 import { type DeadLetter, type LinkedWebhook, lettersCounted, type Queue } from './webhook-page.queries.ts';
 import { hostOf, type Part, type Period, type Sum } from './webhook-page.rules.ts';

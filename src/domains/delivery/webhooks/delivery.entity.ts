@@ -47,6 +47,8 @@ export const WebhookHealthSchema = defineEntity({
     timeoutsInRow: p.integer().defaultRaw('default'),
     /** Attempts in a row without an answer: no connection, or none in time. Written beside the old name, and read later. */
     unansweredInRow: p.integer().defaultRaw('default'),
+    /** While it is probed: no first attempt begins before. Real time. */
+    probeAfter: p.datetime().nullable(),
     failingSince: p.datetime().nullable(),
     lastOutcome: p.text().nullable(),
     lastStatus: p.integer().nullable(),

@@ -18,7 +18,7 @@ import { endedInOrder, freeNextOf } from './delivery.order.service.ts';
 import { type AfterAttempt, afterAttempt, type Evaluated, evaluateAttempt, publishedGapsMs } from './delivery.rules.ts';
 import type { Result } from './delivery.send.service.ts';
 import { type EndpointStage, endpointWorkflow, endpointWorkflowId } from './endpoint.messages.ts';
-import { healthAfter, healthy, type Outcome, whyDisabled } from './webhook.rules.ts';
+import { healthAfter, healthy, isProbed, type Outcome, probeRestMs, whyDisabled } from './webhook.rules.ts';
 import { disableWebhook } from './webhook.service.ts';
 
 /** Ids of the deliveries whose result counted. */
@@ -269,30 +269,38 @@ async function saveHealth(tx: Tx, applied: readonly Settled[], now: Date): Promi
     if (here.length === 0) return []; // All were of a receiver that the owner has replaced.
     const seen = here.map(({ evaluated }): Outcome => evaluated.outcome);
     const failed = here.findLast(({ evaluated }) => evaluated.outcome !== 'success');
-    return [{ id: row.id, seen, failed, health: healthAfter({ ...healthy, ...row }, seen, now) }];
+    const isFirst = here.some(({ result }) => result.claimed.attempt === 1);
+    return [{ id: row.id, isFirst, seen, failed, before: row, health: healthAfter({ ...healthy, ...row }, seen, now) }];
   });
   await runSql(
     tx,
     `update webhook_health h set failures_in_row = r.failures, timeouts_in_row = r.unanswered,
        unanswered_in_row = r.unanswered, failing_since = r.since,
+       probe_after = coalesce(clock_timestamp() + r.rest_ms * interval '1 millisecond', h.probe_after),
        last_outcome = coalesce(r.outcome, h.last_outcome),
        last_status = case when r.outcome is null then h.last_status else r.status end
      from jsonb_to_recordset($1::jsonb)
-       as r(id text, failures int, unanswered int, since timestamptz, outcome text, status int)
+       as r(id text, failures int, unanswered int, since timestamptz, rest_ms int, outcome text, status int)
      where h.webhook_id = r.id`,
     [
       JSON.stringify(
-        after.map(({ id, failed, health }) => ({
+        after.map(({ id, isFirst, failed, health }) => ({
           id,
           failures: health.failuresInRow,
           unanswered: health.unansweredInRow,
           since: health.failingSince,
+          rest_ms: isProbed(health.unansweredInRow) && isFirst ? probeRestMs : null,
           outcome: failed === undefined ? null : storedOutcome(failed.evaluated.outcome),
           status: failed?.result.attempted.status ?? null,
         })),
       ),
     ],
   );
+  // What waits for its first attempt does not wait for the next look of a relay.
+  const isAnsweredAgain = after.some(
+    (one) => isProbed(one.before.unansweredInRow) && !isProbed(one.health.unansweredInRow),
+  );
+  if (isAnsweredAgain) await runSql(tx, 'select announce_deliveries()');
   for (const { id, seen, health } of after) {
     const why = whyDisabled(health, seen, now);
     if (why === undefined) continue;

@@ -4,7 +4,7 @@
  * @module
  */
 import { longestWaitMs, minute, second } from '../../../kernel/instant.ts';
-import { placesForRetries, unansweredUntilProbing } from './webhook.rules.ts';
+import { isProbed, placesForRetries } from './webhook.rules.ts';
 
 export type EndpointFacts = {
   readonly isPaused: boolean;
@@ -30,8 +30,6 @@ export type EndpointStep = {
 };
 
 const pausedWaitMs = 5 * minute;
-
-export const isProbed = (unansweredInRow: number): boolean => unansweredInRow >= unansweredUntilProbing;
 
 export function nextEndpointStep(facts: EndpointFacts, perReceiver: number, now: Date): EndpointStep {
   const { waiting, underWay, orphaned, leaseLeftMs } = facts;

@@ -16,7 +16,8 @@ import { closeWorkflowRun, lockWorkflowRun, setWorkflowRunDue } from '../../../p
 import { isNotUnderWay } from './delivery.lease.service.ts';
 import { waitsForRetry } from './delivery.order.service.ts';
 import { type EndpointChange, type EndpointNext, type EndpointView, endpointWorkflowId } from './endpoint.messages.ts';
-import { type EndpointFacts, isProbed, nextEndpointStep } from './endpoint.rules.ts';
+import { type EndpointFacts, nextEndpointStep } from './endpoint.rules.ts';
+import { isProbed } from './webhook.rules.ts';
 
 /** Undefined while the subscription is open. */
 export const whyEndpointClosed = async (

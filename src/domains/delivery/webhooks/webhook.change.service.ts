@@ -69,7 +69,8 @@ export async function changeWebhook(
 const forgetFailures = (tx: Tx, id: string): Promise<number> =>
   runSql(
     tx,
-    `update webhook_health set failures_in_row = 0, timeouts_in_row = 0, unanswered_in_row = 0, failing_since = null
+    `update webhook_health set failures_in_row = 0, timeouts_in_row = 0, unanswered_in_row = 0, failing_since = null,
+       probe_after = null
      where webhook_id = $1`,
     [id],
   );

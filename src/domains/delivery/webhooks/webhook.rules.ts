@@ -2,7 +2,7 @@
  * The rules of a subscription: its events, the number per owner, and when a failing receiver is disabled. Pure.
  * @module
  */
-import { hour } from '../../../kernel/instant.ts';
+import { hour, second } from '../../../kernel/instant.ts';
 
 export const webhookStatuses = ['active', 'paused', 'disabled'] as const;
 export type WebhookStatus = (typeof webhookStatuses)[number];
@@ -68,6 +68,14 @@ export function healthAfter(before: Health, outcomes: readonly Outcome[], now: D
 }
 
 export const unansweredUntilProbing = 5;
+/**
+ * From a first attempt without an answer to the next one at a receiver that is probed. A refused connection takes a
+ * millisecond, so without a rest all that waits would use up its first attempt there.
+ */
+export const probeRestMs = second;
+
+export const isProbed = (unansweredInRow: number): boolean => unansweredInRow >= unansweredUntilProbing;
+
 /** Of the places of a receiver, those that first attempts leave to retries, however many of them wait. */
 export const placesForRetries = (perReceiver: number): number => Math.floor(perReceiver / 20);
 const failuresUntilDisabled = 20;
