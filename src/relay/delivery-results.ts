@@ -60,12 +60,13 @@ export function startDeliveryResults(options: Options): DeliveryResults {
   const all = startQueue({
     ...{ ...shared, name: 'delivery results', restMs },
     save: async (batch) => {
+      // Results of a receiver join those before them: they keep their order, and nothing here waits for the locks there.
       const behind = new Set(others.unrecorded().map(({ claimed }) => claimed.webhookId));
-      const left = await recordSuccesses(database.read(), batch, await clock.now(), behind);
-      if (left.length === 0) return batch;
-      left.forEach(others.add);
-      const later = new Set(left);
-      return batch.filter((result) => !later.has(result));
+      const own = batch.filter(({ claimed }) => !behind.has(claimed.webhookId));
+      const left = new Set(await recordSuccesses(database.read(), own, await clock.now()));
+      const isLeft = (result: Result) => behind.has(result.claimed.webhookId) || left.has(result);
+      batch.filter(isLeft).forEach(others.add);
+      return batch.filter((result) => !isLeft(result));
     },
   });
   const unrecorded = () => [...all.unrecorded(), ...others.unrecorded()];

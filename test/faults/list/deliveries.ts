@@ -77,12 +77,6 @@ export const deliveryFaults: readonly Fault[] = [
         harm: 'the next delivery of an ordered subject is not let go',
       },
       {
-        from: 'const mixed = new Set(behind);',
-        to: 'const mixed = new Set<string>();',
-        harm: 'failures on both sides of a success count as a row, because the success is recorded before them',
-        named: 'not recorded yet',
-      },
-      {
         from: 'isProbed(health.unansweredInRow) && isFirst ? probeRestMs : null',
         to: 'null',
         harm: 'all that waits uses up its first attempt at a receiver that refuses connections',
@@ -232,9 +226,15 @@ export const deliveryFaults: readonly Fault[] = [
     ['test/workflows/delivery/relay'],
     [
       {
-        from: 'left.forEach(others.add);',
-        to: 'await database.write(async (tx) => recordResults(tx, left, await clock.now(), gapsMs));',
+        from: 'batch.filter(isLeft).forEach(others.add);',
+        to: 'const [now, rest] = [await clock.now(), batch.filter(isLeft)]; if (rest.length > 0) await database.write((tx) => recordResults(tx, rest, now, gapsMs));',
         harm: 'one failure keeps the successes of all other receivers waiting while it is recorded',
+        named: 'while the record of a failure waits',
+      },
+      {
+        from: 'const own = batch.filter(({ claimed }) => !behind.has(claimed.webhookId));',
+        to: 'const own = batch; behind.clear();',
+        harm: 'a success of a receiver waits for the failure before it, and all others with it',
         named: 'while the record of a failure waits',
       },
       {

@@ -44,8 +44,8 @@ const unreached = (claimed: Claimed): Result => ({
   attempted: { status: null, timedOut: false, failure: 'refused' },
 });
 
-const record = async (results: readonly Result[], behind?: ReadonlySet<string>): Promise<readonly Result[]> =>
-  recordSuccesses(bursar.infrastructure.database.read(), results, await businessNow(bursar.world), behind);
+const record = async (results: readonly Result[]): Promise<readonly Result[]> =>
+  recordSuccesses(bursar.infrastructure.database.read(), results, await businessNow(bursar.world));
 
 const hoursOf = ({ webhookId }: Subscribed) =>
   bursar.world.sql(
@@ -121,15 +121,12 @@ describe('failures and successes of a healthy receiver in one batch', () => {
     const left = await record((await claim()).map((delivery, n) => made[n]!(delivery)));
     const now = await businessNow(bursar.world);
     await bursar.infrastructure.database.write((tx) => recordResults(tx, left, now));
-    return { left: left.length, ...(await healthOf(webhookId)) };
-  };
-  const healthOf = async (webhookId: string) => {
     const [health] = await bursar.world.sql(
       `select failures_in_row, timeouts_in_row, failing_since is not null as is_failing
        from webhook_health where webhook_id = $1`,
       [webhookId],
     );
-    return health;
+    return { left: left.length, ...health };
   };
   const ok = (claimed: Claimed) => answered(claimed, 200);
   const failed = (claimed: Claimed) => answered(claimed, 500);
@@ -143,18 +140,6 @@ describe('failures and successes of a healthy receiver in one batch', () => {
   test('failures with a success after each are none in a row, and only the last success is left', async () => {
     const made = Array.from({ length: 5 }, () => [unreached, ok]).flat();
     expect(await recorded('alternating', made)).toEqual({ left: 6, ...healthy });
-  });
-
-  test('a success after failures that are not recorded yet ends their row', async () => {
-    const { webhookId } = await waiting('behind', 8);
-    const results = (await claim()).map((delivery, n) => (n < 5 ? unreached(delivery) : ok(delivery)));
-    const failures = await record(results.slice(0, 5));
-    const successes = await record(results.slice(5), new Set([webhookId]));
-    expect([failures.length, successes]).toEqual([5, results.slice(-1)]);
-    const now = await businessNow(bursar.world);
-    await bursar.infrastructure.database.write((tx) => recordResults(tx, [...failures, ...successes], now));
-    expect(await healthOf(webhookId)).toEqual(healthy);
-    expect(await countDeliveries(bursar, webhookId, `status = 'succeeded'`)).toBe(3);
   });
 
   test('a failure after a success counts', async () => {

@@ -46,21 +46,14 @@ export async function recordResults(
 
 /**
  * What most results are: successes at receivers that have not been failing, without an order to keep. One statement, which
- * needs no transaction around it. Answers the results that are left to `recordResults`. `behind`: receivers with earlier
- * results that are left and not recorded yet.
+ * needs no transaction around it. Answers the results that are left to `recordResults`.
  */
-export async function recordSuccesses(
-  tx: Tx,
-  results: readonly Result[],
-  now: Date,
-  behind: ReadonlySet<string> = new Set(),
-): Promise<readonly Result[]> {
+export async function recordSuccesses(tx: Tx, results: readonly Result[], now: Date): Promise<readonly Result[]> {
   const successes = results.flatMap((result) => {
     const evaluated = evaluateAttempt(result.attempted);
     return evaluated.outcome === 'success' && !result.claimed.isOrdered ? [{ result, evaluated }] : [];
   });
-  const isMixed = successes.length < results.length || behind.size > 0;
-  const plain = isMixed ? withoutLastOfMixed(results, successes, behind) : successes;
+  const plain = successes.length === results.length ? successes : withoutLastOfMixed(results, successes);
   if (plain.length === 0) return results;
   // Columns cost PostgreSQL less than a document of records.
   const failing = await rowsOf(tx, idRow, saveSuccesses, [
@@ -83,17 +76,12 @@ export async function recordSuccesses(
 type Success = { readonly result: Result; readonly evaluated: Evaluated };
 
 /**
- * Of a receiver with other results beside or before its successes, the last success stays with these, because it ends the
- * row of the failures before it: without it they would count as if nothing had been answered between them.
+ * Of a receiver with other results beside its successes, the last success stays with these, because it ends the row of the
+ * failures before it: without it they would count as if nothing had been answered between them.
  */
-function withoutLastOfMixed(
-  results: readonly Result[],
-  successes: readonly Success[],
-  behind: ReadonlySet<string>,
-): readonly Success[] {
+function withoutLastOfMixed(results: readonly Result[], successes: readonly Success[]): readonly Success[] {
   const successful = new Set(successes.map(({ result }) => result));
-  const mixed = new Set(behind);
-  for (const one of results) if (!successful.has(one)) mixed.add(one.claimed.webhookId);
+  const mixed = new Set(results.flatMap((one) => (successful.has(one) ? [] : [one.claimed.webhookId])));
   const lastOf = new Map(successes.map(({ result }) => [result.claimed.webhookId, result]));
   return successes.filter(
     ({ result }) => !mixed.has(result.claimed.webhookId) || lastOf.get(result.claimed.webhookId) !== result,
