@@ -59,7 +59,7 @@ const longestPassMs = 2 * second;
  * may be, more come together first. Not when an ordered delivery was recorded, because the next one of its subject waits for that.
  */
 const fewUnderWay = 100;
-const usualRestMs = 20;
+const usualRestMs = 50;
 
 export function startDeliveryRelay(options: DeliveryRelayOptions): Loop {
   const { database, clock, send, log, pollMs = retryPollMs, mostUnderWay = 1_000, restMs = usualRestMs } = options;

@@ -6,7 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
-import { runSql } from '../../src/db/statement.ts';
+import * as z from 'zod';
+import { oneRowOf, runSql } from '../../src/db/statement.ts';
+import type { Tx } from '../../src/db/tx.ts';
 
 import { available, external, held, wallet } from '../../src/domains/treasury/ledger/account.rules.ts';
 import { type Checkpoint, keyIdOf, makeCheckpoint } from '../../src/domains/treasury/ledger/checkpoint.rules.ts';
@@ -120,6 +122,37 @@ test('several sealers beside parallel postings of several owners keep one gaples
     expect(verified).toMatchObject({ balanced: true, sealedThrough: 30, unsealed: 0, differences: [] });
   }
 });
+
+test('a round reads the journals that it seals, however long the book is', async () => {
+  const drafts = Array.from({ length: 400 }, (_, n) =>
+    draft(
+      ownerId,
+      'internal_transfer',
+      internalTransfer({ fromWalletId: walletId, toWalletId: otherWallet, amountCents: 1 }),
+      `one of many ${n}`,
+    ),
+  );
+  await book.database.write((tx) => postJournals(tx, because('many'), drafts));
+  expect(await book.database.write((tx) => sealJournals(tx))).toBeGreaterThan(400);
+  await book.fund(ownerId, walletId, 1);
+  for (let n = 0; n < 4; n++) await transfer(1);
+  const { sealed, scanned } = await book.database.write(async (tx) => {
+    const before = await rowsScanned(tx);
+    return { sealed: await sealJournals(tx), scanned: (await rowsScanned(tx)) - before };
+  });
+  expect([sealed, scanned]).toEqual([5, 0]);
+});
+
+/** From the begins of tables, so far in this session. */
+const rowsScanned = async (tx: Tx): Promise<number> => {
+  const { rows } = await oneRowOf(
+    tx,
+    z.object({ rows: z.int() }),
+    `select coalesce(sum(seq_tup_read), 0)::int as rows from pg_stat_xact_user_tables
+     where relname in ('journals', 'ledger_entries')`,
+  );
+  return rows;
+};
 
 test('an uncommitted posting delays no other seal and is sealed after its commit', async () => {
   await book.database.write((tx) => sealJournals(tx));

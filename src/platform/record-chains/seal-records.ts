@@ -44,10 +44,9 @@ const takeUnsealed = (tx: Tx, limit: number): Promise<Waiting[]> =>
     tx,
     waitingRecord,
     `with taken as (
-       delete from unsealed_records u using (
-         select position from unsealed_records order by position limit $1
-       ) next where u.position = next.position
-       returning u.position, u.chain, u.owner_id, u.record_id
+       delete from unsealed_records where position = any(array(
+         select position from unsealed_records order by position limit $1))
+       returning position, chain, owner_id, record_id
      )
      select chain, owner_id as "ownerId", record_id as "recordId" from taken order by position`,
     [limit],

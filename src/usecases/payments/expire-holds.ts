@@ -54,6 +54,7 @@ const waiting = (database: Writing, lockWaitMs: number): Writing => ({
 
 type Drained = { readonly done: number; readonly failures: unknown[] };
 type Place = { readonly at: Date; readonly afterAt: Date; readonly after: string };
+const firstPlace = { afterAt: new Date(0), after: '' };
 
 /** In the order of the index, so that a batch reads only the holds of the batch. */
 const expiredHolds = query((from, given: Given<Place>) =>
@@ -72,7 +73,7 @@ const expiredHolds = query((from, given: Given<Place>) =>
 async function sweepHolds(database: Writing, at: Date): Promise<Drained> {
   const failures: unknown[] = [];
   let done = 0;
-  let place = { afterAt: new Date(0), after: '' };
+  let place = firstPlace;
   for (;;) {
     const found = await expiredHolds.all(database.read(), { at, ...place });
     const ids = found.map(({ id }) => id);
@@ -114,12 +115,13 @@ async function expireIn(tx: Tx, ids: readonly string[], at: Date): Promise<void>
   );
 }
 
-const unlinkedConfirms = query((from, given: Given<{ at: Date; after: string }>) =>
+const unlinkedConfirms = query((from, given: Given<Place>) =>
   from
     .selectFrom('transactions')
-    .select('id')
+    .select(['id', 'linkUntil'])
     .where('linkUntil', '<=', given('at'))
-    .where('id', '>', given('after'))
+    .where(sql<boolean>`(link_until, id) > (${given('afterAt')}::timestamptz, ${given('after')})`)
+    .orderBy('linkUntil')
     .orderBy('id')
     .limit(sql.lit(batch)),
 );
@@ -128,9 +130,9 @@ const unlinkedConfirms = query((from, given: Given<{ at: Date; after: string }>)
 async function failConfirms(database: Writing, at: Date): Promise<Drained> {
   const failures: unknown[] = [];
   let done = 0;
-  let after = '';
+  let place = firstPlace;
   for (;;) {
-    const found = await unlinkedConfirms.all(database.read(), { at, after });
+    const found = await unlinkedConfirms.all(database.read(), { at, ...place });
     const failed = await forEachCollectingErrors(found, ({ id }) =>
       database.write(async (tx) => {
         const row = await lockPayment(tx, id);
@@ -139,8 +141,9 @@ async function failConfirms(database: Writing, at: Date): Promise<Drained> {
     );
     failures.push(...failed);
     done += found.length - failed.length;
-    after = found.at(-1)?.id ?? after;
-    if (found.length < batch) return { done, failures };
+    const last = found.at(-1);
+    if (last?.linkUntil == null || found.length < batch) return { done, failures };
+    place = { afterAt: last.linkUntil, after: last.id };
   }
 }
 

@@ -6,9 +6,11 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import * as z from 'zod';
-import { rowsOf } from '../../../src/db/statement.ts';
+import { oneRowOf, rowsOf } from '../../../src/db/statement.ts';
 import { walletsToReturnTo } from '../../../src/domains/treasury/index.ts';
 import { newId } from '../../../src/kernel/ids.ts';
+import { expireHolds } from '../../../src/usecases/payments/expire-holds.ts';
+import { inside } from '../../support/backlog.ts';
 import { anIntent, aPayer, inDatabase, networkOf } from '../../support/payments-world.ts';
 import { startWorld, type World } from '../../support/world.ts';
 
@@ -132,4 +134,33 @@ test('open intents are summed for a declaration, and not read for a charge', asy
     );
   expect(await sums('')).toEqual([{ open_intents_cents: '1250' }]);
   expect(await sums(', true')).toEqual([{ open_intents_cents: '0' }]);
+});
+
+test('the sweep of confirms without an authorization reads no other payments', async () => {
+  await world.sql(
+    `insert into transactions (id, owner_id, agent_id, adapter, authorization_id, type, status, amount_cents, requested_cents,
+       merchant, link_until, request_id, created_at, updated_at)
+     select 'tx_old_' || n, 'own_other', 'ag_other', 'other', 'auth_old_' || n, 'capture', 'completed', 100, 100,
+       'A shop', now() - interval '1 hour', 'a-request', now(), now() from generate_series(1, 5000) n`,
+  );
+  // The planner believes that all of them are due.
+  await world.sql('analyze transactions');
+  await world.sql('update transactions set link_until = null');
+  const readRow = z.object({ rows: z.int() });
+  await inDatabase(world, (database) =>
+    database.write(async (tx) => {
+      const readSoFar = async () =>
+        (
+          await oneRowOf(
+            tx,
+            readRow,
+            `select coalesce(sum(seq_tup_read + idx_tup_fetch), 0)::int as rows from pg_stat_xact_user_tables
+             where relname = 'transactions'`,
+          )
+        ).rows;
+      const before = await readSoFar();
+      expect(await expireHolds({ database: inside(tx) })(new Date())).toMatchObject({ confirms: 0 });
+      expect((await readSoFar()) - before).toBeLessThan(20);
+    }),
+  );
 });

@@ -7,6 +7,38 @@ const decisions = ['test/api/payments/authorizations', 'test/api/payments/stale-
 export const sqlFaults: readonly Fault[] = [
   ...faultsIn(
     'sql',
+    'src/domains/treasury/ledger/seal.service.ts',
+    ['test/ledger/sealing'],
+    [
+      {
+        from: 'where j.id = t.journal_id limit 1) f',
+        to: 'where j.id = t.journal_id) f',
+        harm: 'each round of the sealer reads the whole book',
+        named: 'however long the book is',
+      },
+      {
+        from: 'l.account_version is null offset 0) e',
+        to: 'l.account_version is null) e',
+        harm: 'each round of the sealer reads the lines of the whole book',
+        named: 'however long the book is',
+      },
+    ],
+  ),
+  ...faultsIn(
+    'sql',
+    'src/usecases/payments/expire-holds.ts',
+    ['test/api/payments/decision-reads'],
+    [
+      {
+        from: "    .orderBy('linkUntil')\n",
+        to: '',
+        harm: 'the sweep of confirms reads all payments once a minute',
+        named: 'reads no other payments',
+      },
+    ],
+  ),
+  ...faultsIn(
+    'sql',
     counters,
     ['test/api/payments/spending-counters'],
     [

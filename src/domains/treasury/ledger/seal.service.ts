@@ -32,19 +32,21 @@ export async function sealJournals(tx: Tx, limit: number = batchSize): Promise<n
 
 /**
  * A position is given while the journal's accounts are locked, and a later journal on one of them is visible only
- * when the earlier one is: so no order of sealing contradicts an account's versions.
+ * when the earlier one is: so no order of sealing contradicts an account's versions. From journal to journal by their
+ * ids: the planner does not know how few are taken, and a join would read the whole book.
  */
 const takeUnsealed = (tx: Tx, limit: number): Promise<JournalOnRecord[]> =>
   rowsOf(
     tx,
     journalOnRecord,
     `with taken as (
-       delete from unsealed_journals u using (
-         select position from unsealed_journals order by position limit $1
-       ) next where u.position = next.position
-       returning u.position, u.journal_id
+       delete from unsealed_journals where position = any(array(
+         select position from unsealed_journals order by position limit $1))
+       returning position, journal_id
      )
-     select ${journalFacts} from taken join journals j on j.id = taken.journal_id order by taken.position`,
+     select f.* from taken t
+     cross join lateral (select ${journalFacts} from journals j where j.id = t.journal_id limit 1) f
+     order by t.position`,
     [limit],
   );
 
@@ -107,8 +109,8 @@ const addToContraAccounts = (tx: Tx, seals: readonly Seal[]): Promise<unknown> =
        select e.account, s.owner_id, e.journal_id, e.line, row_number() over through as number,
          -sum(least(e.amount_cents, 0)) over through as debited, sum(greatest(e.amount_cents, 0)) over through as credited
        from unnest($1::text[], $2::text[]) with ordinality s (journal_id, owner_id, place)
-       join ledger_entries e on e.journal_id = s.journal_id
-       where e.account_version is null
+       cross join lateral (
+         select * from ledger_entries l where l.journal_id = s.journal_id and l.account_version is null offset 0) e
        window through as (partition by e.account order by s.place, e.line)
      ), numbered as (
        insert into contra_lines (account, number, journal_id, line, debited_cents, credited_cents)
