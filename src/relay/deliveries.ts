@@ -56,10 +56,13 @@ const sweepMs = 5 * second;
 const longestPassMs = 2 * second;
 /**
  * A claim costs a commit, however little it claims: while fewer than this many are under way, or more than half of what
- * may be, more come together first. Not when an ordered delivery was recorded, because the next one of its subject waits for that.
+ * may be, more come together first, for longer after a claim of few. Not when an ordered delivery was recorded, because the
+ * next one of its subject waits for that.
  */
 const fewUnderWay = 100;
+const fewClaimed = 50;
 const usualRestMs = 50;
+const shortRestMs = 20;
 
 export function startDeliveryRelay(options: DeliveryRelayOptions): Loop {
   const { database, clock, send, log, pollMs = retryPollMs, mostUnderWay = 1_000, restMs = usualRestMs } = options;
@@ -92,10 +95,12 @@ export function startDeliveryRelay(options: DeliveryRelayOptions): Loop {
         loop.wake(); // Goes on at once, but the loop has been seen alive.
         break;
       }
-      if (!hasMore && !isNextFree && !isWorthwhile() && !stopping) await pause.upTo(restMs);
+      if (!hasMore && !isNextFree && !isWorthwhile() && !stopping) await pause.upTo(restAfter(claimed.length));
     }
     scheduleLook(claimedAny);
   };
+
+  const restAfter = (claimed: number): number => (claimed < fewClaimed ? restMs : Math.min(restMs, shortRestMs));
 
   /** Enough is under way to keep this process busy during the claim, and enough is free to claim many at once. */
   const isWorthwhile = (): boolean => underWay.size >= fewUnderWay && underWay.size <= mostUnderWay / 2;

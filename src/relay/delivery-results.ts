@@ -45,28 +45,34 @@ const manyResults = 250;
 /**
  * Two queues: most successes are recorded by one statement. What that leaves is recorded by a transaction of many, for
  * which the successes after it do not wait: beside one receiver that fails, each of these took several times as long.
+ * Results of a receiver wait until those before them are recorded: they keep their order, and meet no lock of the other
+ * queue.
  */
 export function startDeliveryResults(options: Options): DeliveryResults {
   const { database, clock, log, pollMs, restMs, gapsMs, onRecorded } = options;
-  const shared = { log, pollMs, onRecorded };
+  const shared = { log, pollMs };
   const others = startQueue({
-    ...{ ...shared, name: 'delivery results by transaction', restMs: 0 },
+    ...{ ...shared, name: 'delivery results by transaction', restMs: 0, held: () => new Set() },
     save: async (batch) => {
       const now = await clock.now();
       await database.write((tx) => recordResults(tx, batch, now, gapsMs));
       return batch;
     },
+    onRecorded: (recorded) => {
+      all.wake();
+      onRecorded(recorded);
+    },
   });
   const all = startQueue({
     ...{ ...shared, name: 'delivery results', restMs },
+    held: () => new Set(others.unrecorded().map(({ claimed }) => claimed.webhookId)),
     save: async (batch) => {
-      // Results of a receiver join those before them: they keep their order, and nothing here waits for the locks there.
-      const behind = new Set(others.unrecorded().map(({ claimed }) => claimed.webhookId));
-      const own = batch.filter(({ claimed }) => !behind.has(claimed.webhookId));
-      const left = new Set(await recordSuccesses(database.read(), own, await clock.now()));
-      const isLeft = (result: Result) => behind.has(result.claimed.webhookId) || left.has(result);
-      batch.filter(isLeft).forEach(others.add);
-      return batch.filter((result) => !isLeft(result));
+      const left = new Set(await recordSuccesses(database.read(), batch, await clock.now()));
+      left.forEach(others.add);
+      return batch.filter((result) => !left.has(result));
+    },
+    onRecorded: (recorded) => {
+      if (recorded.length > 0) onRecorded(recorded);
     },
   });
   const unrecorded = () => [...all.unrecorded(), ...others.unrecorded()];
@@ -79,45 +85,59 @@ export function startDeliveryResults(options: Options): DeliveryResults {
       ),
     state: () => oldestOf([all.state(), others.state()]),
     stop: async () => {
-      await all.stop();
+      const held = await all.stop();
+      held.forEach(others.add);
       await others.stop();
     },
   };
 }
 
-type Queue = Pick<Loop, 'state' | 'stop'> & {
+type Queue = Pick<Loop, 'state' | 'wake'> & {
   add(result: Result): void;
   unrecorded(): readonly Result[];
+  /** Saves what is there, if that can be written now, and answers what was held. */
+  stop(): Promise<readonly Result[]>;
 };
 
 type QueueOptions = Pick<Options, 'log' | 'pollMs' | 'restMs' | 'onRecorded'> & {
   readonly name: string;
+  /** Receivers whose results wait until somebody wakes the queue. */
+  readonly held: () => ReadonlySet<string>;
   /** Answers those that it recorded. */
   readonly save: (batch: readonly Result[]) => Promise<readonly Result[]>;
 };
 
-/** Saves results in batches, in the order in which they come. */
-function startQueue({ name, save, log, pollMs, restMs, onRecorded }: QueueOptions): Queue {
+/** Saves results in batches, those of a receiver in the order in which they come. */
+function startQueue({ name, held, save, log, pollMs, restMs, onRecorded }: QueueOptions): Queue {
   const pause = createPause();
-  const waiting: Result[] = [];
+  let waiting: Result[] = [];
   let recording: readonly Result[] = [];
   let stopping = false;
 
   const pass = async (): Promise<void> => {
     // Elapsed time, because the clock of the machine may be set back.
     const until = performance.now() + longestPassMs;
-    while (waiting.length > 0 && performance.now() < until) {
-      if (restMs > 0 && !stopping && !isUrgent()) await pause.upTo(restMs);
+    while (ready().length > 0 && performance.now() < until) {
+      if (restMs > 0 && !stopping && !isUrgent(ready())) await pause.upTo(restMs);
       onRecorded(await record());
     }
-    if (waiting.length > 0) loop.wake(); // Goes on at once, but the loop has been seen alive.
+    if (ready().length > 0) loop.wake(); // Goes on at once, but the loop has been seen alive.
+  };
+
+  const ready = (): readonly Result[] => {
+    const receivers = held();
+    return receivers.size === 0 ? waiting : waiting.filter(({ claimed }) => !receivers.has(claimed.webhookId));
   };
 
   /** The next delivery of a subject waits for the result of the one before it. */
-  const isUrgent = (): boolean => waiting.length >= manyResults || waiting.some(({ claimed }) => claimed.isOrdered);
+  const isUrgent = (results: readonly Result[]): boolean =>
+    results.length >= manyResults || results.some(({ claimed }) => claimed.isOrdered);
 
   const record = async (): Promise<readonly Result[]> => {
-    const batch = waiting.splice(0, mostRecordedAtOnce);
+    const batch = ready().slice(0, mostRecordedAtOnce);
+    if (batch.length === 0) return []; // Held during the rest.
+    const taken = new Set(batch);
+    waiting = waiting.filter((result) => !taken.has(result));
     recording = batch;
     try {
       return await save(batch);
@@ -153,16 +173,18 @@ function startQueue({ name, save, log, pollMs, restMs, onRecorded }: QueueOption
       loop.wake();
     },
     unrecorded: () => [...waiting, ...recording],
+    wake: loop.wake,
     state: loop.state,
     stop: async () => {
       stopping = true;
       pause.end();
       await loop.stop();
       try {
-        while (waiting.length > 0) await record();
+        while (ready().length > 0) await record();
       } catch (error) {
         log.warn({ err: error, results: waiting.length }, 'results not recorded before the end');
       }
+      return waiting;
     },
   };
 }

@@ -4,8 +4,8 @@
 -- events.
 
 -- How many attempts may begin at each of these receivers: over all processes `p_per_receiver`, or one where
--- `p_probing` attempts in a row had no answer, of first attempts none before `probe_after` (which is far ahead, and
--- does not count, where the clock was set back). First attempts leave `p_for_retries` of them to retries, and one
+-- `p_probing` attempts in a row had no answer, of first attempts none before `probe_after` (which is more than the rest of
+-- a second ahead, and does not count, where the clock was set back). First attempts leave `p_for_retries` of them to retries, and one
 -- process takes no more than `p_share` for them. An attempt under way counts, unless it is among `p_over_claims` and
 -- `p_over`, whose values at one position belong together: these have succeeded, which is recorded soon.
 create or replace function free_delivery_places(p_receivers text[], p_is_retry boolean, p_per_receiver int,
@@ -14,7 +14,7 @@ returns table (webhook_id text, places int)
 language sql stable set enable_seqscan = off set enable_sort = off set enable_incremental_sort = off as $$
   select r.id, case
       when h.timeouts_in_row >= p_probing then
-        case when not p_is_retry and h.probe_after between now() and now() + interval '1 minute' then 0
+        case when not p_is_retry and h.probe_after between now() and now() + interval '2 seconds' then 0
           else 1 - u.requests end
       when p_is_retry then greatest(p_per_receiver - u.requests, p_for_retries - u.retries)
       else least(p_share, p_per_receiver - p_for_retries) - u.requests end

@@ -124,6 +124,12 @@ export const deliveryFaults: readonly Fault[] = [
         harm: 'a late result ends a delivery that another process is sending',
       },
       {
+        from: 'o.lease_until >= now() and u.seq = any(o.seqs)',
+        to: 'false',
+        harm: 'a success is refused, and sent again, because an older claim of its delivery was released',
+        named: 'leaves it to the second',
+      },
+      {
         from: 'set claims = u.claims + 1',
         to: 'set claims = u.claims',
         harm: 'an attempt has the same id as the one of a process that died',
@@ -226,14 +232,14 @@ export const deliveryFaults: readonly Fault[] = [
     ['test/workflows/delivery/relay'],
     [
       {
-        from: 'batch.filter(isLeft).forEach(others.add);',
-        to: 'const [now, rest] = [await clock.now(), batch.filter(isLeft)]; if (rest.length > 0) await database.write((tx) => recordResults(tx, rest, now, gapsMs));',
+        from: 'left.forEach(others.add);',
+        to: 'const now = await clock.now(); if (left.size > 0) await database.write((tx) => recordResults(tx, [...left], now, gapsMs));',
         harm: 'one failure keeps the successes of all other receivers waiting while it is recorded',
         named: 'while the record of a failure waits',
       },
       {
-        from: 'const own = batch.filter(({ claimed }) => !behind.has(claimed.webhookId));',
-        to: 'const own = batch; behind.clear();',
+        from: 'held: () => new Set(others.unrecorded().map(({ claimed }) => claimed.webhookId)),',
+        to: 'held: () => new Set(),',
         harm: 'a success of a receiver waits for the failure before it, and all others with it',
         named: 'while the record of a failure waits',
       },

@@ -6,6 +6,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { startListener } from '../../../src/db/listener.ts';
 import { type Claimed, claimFirstAttempts } from '../../../src/domains/delivery/webhooks/delivery.claim.service.ts';
+import { releaseExpired } from '../../../src/domains/delivery/webhooks/delivery.lease.service.ts';
 import { recordResults, recordSuccesses } from '../../../src/domains/delivery/webhooks/delivery.result.service.ts';
 import type { Result } from '../../../src/domains/delivery/webhooks/delivery.send.service.ts';
 import { claimLimits, deliveriesChannel } from '../../../src/relay/deliveries.ts';
@@ -160,15 +161,20 @@ test('a success counts once, and not after its claim has expired', async () => {
   expect(await countDeliveries(bursar, owner.webhookId, `status = 'pending' and id = '${second.id}'`)).toBe(1);
 });
 
-test('a delivery that two claims have counts one of their attempts, as the clock of PostgreSQL may be set forward', async () => {
-  const owner = await waiting('claimed-twice', 1);
-  const [first] = await claim();
-  if (first === undefined) throw new Error('one waits');
+/** What is claimed already, as after PostgreSQL's clock was set forward by more than it bounds old claims by. */
+async function claimAgain(): Promise<number> {
   const [copy] = await bursar.world.sql<{ id: number }>(
     `insert into delivery_claims (webhook_id, is_retry, lease_until, seqs)
      select webhook_id, is_retry, lease_until, seqs from delivery_claims returning id::int`,
   );
-  const second = { ...first, claim: copy?.id ?? 0 };
+  return copy?.id ?? 0;
+}
+
+test('a delivery that two claims have counts one of their attempts, as the clock of PostgreSQL may be set forward', async () => {
+  const owner = await waiting('claimed-twice', 1);
+  const [first] = await claim();
+  if (first === undefined) throw new Error('one waits');
+  const second = { ...first, claim: await claimAgain() };
   const { database } = bursar.infrastructure;
   const now = await businessNow(bursar.world);
   const fails = (claimed: Claimed) => database.write((tx) => recordResults(tx, [answered(claimed, 500)], now));
@@ -176,6 +182,22 @@ test('a delivery that two claims have counts one of their attempts, as the clock
   expect(await fails(second)).toEqual([]);
   expect(await countDeliveries(bursar, owner.webhookId, 'attempts_made = 1 and claims = 1')).toBe(1);
   expect(await bursar.world.sql('select from delivery_claims')).toEqual([]);
+});
+
+test('the release of the first of two claims of a delivery leaves it to the second', async () => {
+  const owner = await waiting('claimed-over', 1);
+  const [first] = await claim();
+  if (first === undefined) throw new Error('one waits');
+  const { database } = bursar.infrastructure;
+  const second = { ...first, claim: await claimAgain() };
+  await bursar.world.sql(`update delivery_claims set lease_until = now() - interval '1 second' where id = $1`, [
+    first.claim,
+  ]);
+  await database.write((tx) => releaseExpired(tx));
+  const now = await businessNow(bursar.world);
+  expect(await database.write((tx) => recordResults(tx, [answered(first, 200)], now))).toEqual([]);
+  expect(await database.write((tx) => recordResults(tx, [answered(second, 200)], now))).toEqual([first.id]);
+  expect(await succeeded(owner)).toBe(1);
 });
 
 test('a probed receiver rests after a first attempt without an answer, not after a retry, and its answer is announced', async () => {

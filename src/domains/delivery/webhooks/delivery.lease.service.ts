@@ -92,7 +92,10 @@ export async function releaseExpired(tx: Tx, webhookIds?: readonly string[]): Pr
          for update of d skip locked)))
      update webhook_deliveries u set claims = u.claims + 1
      from expired e cross join lateral open_deliveries(e.webhook_id, e.seqs) d
-     where u.id = d.id`,
+     -- Another claim may have it, where the clock of PostgreSQL was set forward; its result counts by the next number.
+     where u.id = d.id and not exists (
+       select from delivery_claims o
+       where o.webhook_id = e.webhook_id and o.id <> e.id and o.lease_until >= now() and u.seq = any(o.seqs))`,
     webhookIds === undefined ? [] : [webhookIds],
   );
 }
