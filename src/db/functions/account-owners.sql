@@ -1,3 +1,13 @@
+-- True for accounts with a running balance; false for contra accounts; null for a name that is neither. The patterns do
+-- without counts such as {8,64}, which take ten times as long.
+create or replace function has_running_balance(p_account text) returns boolean language sql immutable parallel safe as $$
+  select case
+    when length(split_part(split_part(p_account, '_', 2), ':', 1)) not between 8 and 64 then null
+    when p_account ~ '^((wallet:wal|agent:ag)_[a-z0-9]+:(available|held)|owner:own_[a-z0-9]+:receivable)$' then true
+    when p_account ~ '^(external:(cards|sepa|processor)|suspense|fees|interowner):own_[a-z0-9]+$' then false
+  end
+$$;
+
 /* Whose account that is by its name: null for a wallet or agent that does not exist. A name of an account has another
    collation than an id; compared by it, an id could not be looked up by its index. */
 create or replace function account_owner(p_name text) returns text language sql stable as $$

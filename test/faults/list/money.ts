@@ -88,6 +88,23 @@ export const moneyFaults: readonly Fault[] = [
   ),
   ...faultsIn(
     'money',
+    'src/db/functions/account-owners.sql',
+    ['test/ledger/account-names'],
+    [
+      {
+        from: 'not between 8 and 64 then null',
+        to: 'not between 8 and 640 then null',
+        harm: 'an account is named after an id that no record has',
+      },
+      {
+        from: "'^(external:(cards|sepa|processor)|suspense|fees|interowner):own_[a-z0-9]+$'",
+        to: "'^(external:(cards|sepa|processor)|suspense|fees|interowner):own_[a-z0-9]+'",
+        harm: 'a contra account has a name that no list shows',
+      },
+    ],
+  ),
+  ...faultsIn(
+    'money',
     'src/db/functions/post-journals.sql',
     ['test/ledger/posting', 'test/ledger/settling'],
     [

@@ -3,6 +3,7 @@
  * decision, events and audit. Builds rows only; the statement checks that no fact of the decision has changed.
  * @module
  */
+import { columnsOfRow } from '../../../db/column-names.ts';
 import { changeRecords } from '../../../events/record.ts';
 import { newId } from '../../../kernel/ids.ts';
 import { causedBy, type OriginatingCall } from '../../../platform/cause.ts';
@@ -71,7 +72,7 @@ export function writingOf(
     intent: intent?.write,
     linked: linked === undefined ? undefined : linkedVersions(linked),
     orphan: orphan === null ? undefined : { version: orphan.version, status: orphan.status },
-    transaction: columnsOf(transaction),
+    transaction: columnsOfRow(transaction),
     decision: decisionRow(received, facts, decision, transaction),
     token: tokenWrite(facts, decision),
     ...changeRecords(cause, changes),
@@ -202,11 +203,3 @@ function holdJournal(
     postings: authorization({ ownerId: card.ownerId, from: fundingSourceOf(fundingSource), amountCents: holdCents }),
   };
 }
-
-const columnsOf = (fields: object): Record<string, unknown> =>
-  Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [
-      name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-      value,
-    ]),
-  );
