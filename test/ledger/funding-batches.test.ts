@@ -6,6 +6,7 @@ import { type FundingOrder, fundWallet } from '../../src/domains/treasury/fundin
 import type { AtomicKey } from '../../src/http/atomic-key.ts';
 import { type Id, newId, uuidv7 } from '../../src/kernel/ids.ts';
 import { cents } from '../../src/kernel/money.ts';
+import { someoneWaits } from '../support/lock-waits.ts';
 import { eventually } from '../support/world.ts';
 import { type Book, because, openBook } from './book.ts';
 
@@ -317,14 +318,7 @@ test('a batch that waits for an account holds none that comes after it, as every
     const lock = 'select from ledger_accounts where name = $1 for no key update nowait';
     await client.query(lock, [first]);
     waiting = move({ ownerId, from: one, to: two, amountCents: 1, key: 'in-order' });
-    await eventually(
-      () =>
-        book.rows(
-          `select from pg_stat_activity
-             where datname = current_database() and wait_event_type = 'Lock' and query like '%fund_wallets%'`,
-        ),
-      (found) => found.length > 0,
-    );
+    await someoneWaits({ sql: book.rows }, { statement: 'fund_wallets' });
     await client.query(lock, [second]);
     await client.query('commit');
   } finally {
@@ -365,14 +359,7 @@ test('a batch that waited for accounts goes on from what was posted to them mean
       return move({ ownerId: held.ownerId, from, to, amountCents, key: `waits-${amountCents}` });
     });
     await first;
-    await eventually(
-      () =>
-        book.rows(
-          `select from pg_stat_activity
-             where datname = current_database() and wait_event_type = 'Lock' and query like '%fund_wallets%'`,
-        ),
-      (found) => found.length > 0,
-    );
+    await someoneWaits({ sql: book.rows }, { statement: 'fund_wallets' });
     await client.query('commit');
   } finally {
     await client.end();

@@ -1,19 +1,34 @@
 /** Waits until work has come to a lock of PostgreSQL that the test holds. @module */
-import { eventually, type World } from './world.ts';
+import { eventually } from './world.ts';
 
-const waiters = (world: World) =>
-  world.sql(`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`);
+/** A world, or something else that asks a database. Not in a transaction: there, who waits is read only once. */
+type Asked = { sql(text: string, params: unknown[]): Promise<readonly Readonly<Record<string, unknown>>[]> };
 
-/** Resolves when something in the world's database waits for a lock. */
-export async function someoneWaits(world: World): Promise<void> {
-  await eventually(
-    () => waiters(world),
-    (waiting) => waiting.length > 0,
+type Wanted = {
+  /** How many wait at least. */
+  readonly count?: number;
+  /** What their statements contain, in upper or lower case; as in LIKE, `%` stands for any text. */
+  readonly statement?: string;
+};
+
+async function waiters({ sql }: Asked, statement = ''): Promise<number[]> {
+  const rows = await sql(
+    `select pid from pg_stat_activity
+     where datname = current_database() and wait_event_type = 'Lock' and query ilike $1`,
+    [`%${statement}%`],
   );
+  return rows.map(({ pid }) => Number(pid));
 }
 
+/** Resolves when so many connections to the world's database wait for a lock; answers with their process ids. */
+export const someoneWaits = (world: Asked, { count = 1, statement }: Wanted = {}): Promise<number[]> =>
+  eventually(
+    () => waiters(world, statement),
+    (waiting) => waiting.length >= count,
+  );
+
 /** Resolves when `work` is over, or something in the world's database waits for a lock. */
-export async function overOrWaiting(world: World, work: Promise<unknown>): Promise<void> {
+export async function overOrWaiting(world: Asked, work: Promise<unknown>): Promise<void> {
   let isOver = false;
   const over = () => {
     isOver = true;

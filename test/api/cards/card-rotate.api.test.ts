@@ -27,6 +27,7 @@ import { reassignPayments } from '../../../src/usecases/cards/rotate-card.ts';
 import { eventNamesOf, eventsOf } from '../../support/events.ts';
 import { aCustomer } from '../../support/factories/parties.ts';
 import { clientsOf } from '../../support/factories/records.ts';
+import { someoneWaits } from '../../support/lock-waits.ts';
 import { anIntent, aPayer, brokenInvariants, expireIn, networkOf, type Payer } from '../../support/payments-world.ts';
 import { reached } from '../../support/reached.ts';
 import { refusal } from '../../support/refusals.ts';
@@ -463,11 +464,7 @@ describe('while the new card is made', () => {
       await storeIssuedCard(tx, next, issued, new Date(), async () => undefined);
       frozen = cards().freezePrimaryCard({ params: { agentId: payer.agentId } });
       frozen.catch(() => undefined); // Looked at once the take-over is done.
-      await eventually(
-        () =>
-          world.sql(`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`),
-        (waiting) => waiting.length > 0,
-      );
+      await someoneWaits(world);
     });
     expect(await frozen).toEqual({ cardId: next, status: 'frozen', last4: '0005' });
     expect(await rowOf(payer.cardId)).toMatchObject({ status: 'closed', replaced_by_card_id: next });

@@ -30,6 +30,7 @@ import { anIban } from '../../support/factories/beneficiaries.ts';
 import { anInvitation } from '../../support/factories/invitations.ts';
 import { aPasskey } from '../../support/factories/passkeys.ts';
 import { clientsOf } from '../../support/factories/records.ts';
+import { someoneWaits } from '../../support/lock-waits.ts';
 import { inDatabase } from '../../support/payments-world.ts';
 import { type Device, type PushServiceForTests, startPushService } from '../../support/push-service.ts';
 import { refusalOf } from '../../support/refusals.ts';
@@ -522,11 +523,7 @@ describe('the messages of a device', () => {
           ),
         ),
       );
-      await eventually(
-        () =>
-          world.sql("select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"),
-        (waiting) => waiting.length >= 2,
-      );
+      await someoneWaits(world, { count: 2 });
       await client.query('commit');
       await Promise.all(both);
     } finally {

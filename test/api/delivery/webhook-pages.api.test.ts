@@ -17,6 +17,7 @@ import type { Cause } from '../../../src/platform/cause.ts';
 import { purgeDeliveries } from '../../../src/usecases/delivery/purge-deliveries.ts';
 import { type DeliveryWorld, startDeliveryWorld } from '../../support/delivery-world.ts';
 import { aPageLink } from '../../support/factories/webhook-pages.ts';
+import { someoneWaits } from '../../support/lock-waits.ts';
 import { hanging, inTurn, status } from '../../support/receiver.ts';
 import { refusalOf } from '../../support/refusals.ts';
 import { eventually, startWorld, type World } from '../../support/world.ts';
@@ -247,14 +248,10 @@ describe('the link', () => {
         client.abandonByLink({ params, body: {} }),
         client.redeliverByLink({ params, body: {} }),
       ].map(refusalOf);
-      await eventually(
-        () =>
-          bursar.world.sql(
-            `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
-               and query like 'select from webhooks where id = % for no key update'`,
-          ),
-        (waiting) => waiting.length === asked.length,
-      );
+      await someoneWaits(bursar.world, {
+        count: asked.length,
+        statement: 'select from webhooks where id = % for no key update',
+      });
     });
     for (const refusal of asked) {
       expect(await refusal).toEqual([404, 'no subscription has this link, or its time is over']);

@@ -15,8 +15,9 @@ import { anAgentWithCard } from '../../support/factories/agent-with-card.ts';
 import { anInvitation } from '../../support/factories/invitations.ts';
 import { aPasskey } from '../../support/factories/passkeys.ts';
 import { clientsOf } from '../../support/factories/records.ts';
+import { someoneWaits } from '../../support/lock-waits.ts';
 import { refusalOf } from '../../support/refusals.ts';
-import { eventually, type Owner, startWorld, type World } from '../../support/world.ts';
+import { type Owner, startWorld, type World } from '../../support/world.ts';
 
 let world: World;
 let owner: Owner;
@@ -202,11 +203,7 @@ describe('with a passkey enrolled', () => {
       await client.query('select lock_passkeys($1)', [owner.ownerId]);
       const both = Promise.allSettled(bodies.map((body) => anybody().finishEnrolment({ params: { token }, body })));
       // Both have seen that nobody has used the link.
-      await eventually(
-        () =>
-          world.sql("select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"),
-        (waiting) => waiting.length >= 2,
-      );
+      await someoneWaits(world, { count: 2 });
       await client.query('commit');
       expect((await both).map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
     } finally {

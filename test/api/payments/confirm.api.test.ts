@@ -5,9 +5,10 @@ import { runSql } from '../../../src/db/statement.ts';
 
 import { checkoutArea } from '../../../src/domains/payments/checkout/checkout.contract.ts';
 import { eventNamesOf } from '../../support/events.ts';
+import { someoneWaits } from '../../support/lock-waits.ts';
 import { type Network, usePayments } from '../../support/payments-suite.ts';
 import { anIntent, aPayer, balancesOf, expireIn, inDatabase, journalsOf } from '../../support/payments-world.ts';
-import { eventually, type World } from '../../support/world.ts';
+import type { World } from '../../support/world.ts';
 
 let world: World;
 let network: Network;
@@ -120,10 +121,7 @@ test('a memo that is written in between is kept, and the confirm links', async (
         body.transactionId,
       ]);
       confirming = confirm(payer.token, intentId);
-      await eventually(
-        () => world.sql(`select 1 from pg_stat_activity where wait_event_type = 'Lock'`),
-        (waiting) => waiting.length > 0,
-      );
+      await someoneWaits(world);
     }),
   );
   expect(await confirming).toMatchObject({ transactionId: body.transactionId });

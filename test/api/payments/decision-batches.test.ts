@@ -17,8 +17,9 @@ import { authorizeCard } from '../../../src/usecases/payments/authorize-card.ts'
 import { bookAdvice } from '../../../src/usecases/payments/book-advice.ts';
 import type { Authorization } from '../../../src/usecases/payments/decide-authorization.ts';
 import { alone, decideBatch } from '../../../src/usecases/payments/decide-batch.ts';
+import { someoneWaits } from '../../support/lock-waits.ts';
 import { anIntent, aPayer, balancesOf, brokenInvariants, networkOf, type Payer } from '../../support/payments-world.ts';
-import { eventually, startWorld, type World } from '../../support/world.ts';
+import { startWorld, type World } from '../../support/world.ts';
 
 let world: World;
 let network: ReturnType<typeof networkOf>;
@@ -306,15 +307,8 @@ test('a connection that dies in the middle of a batch leaves nothing, and the re
     const last = payers.toSorted((a, b) => (a.walletId < b.walletId ? 1 : -1))[0] as Payer;
     await lockAccount(client, last, 'held');
     const batch = batchOf(charges).catch(({ code, message }) => code ?? message);
-    const [waiting] = await eventually(
-      () =>
-        world.sql<{ pid: number }>(
-          `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
-             and query like '%apply_authorizations%'`,
-        ),
-      (found) => found.length === 1,
-    );
-    await world.sql('select pg_terminate_backend($1)', [waiting?.pid]);
+    const [pid] = await someoneWaits(world, { statement: 'apply_authorizations' });
+    await world.sql('select pg_terminate_backend($1)', [pid]);
     expect(await batch).toBe('57P01');
     await client.query('rollback');
   } finally {

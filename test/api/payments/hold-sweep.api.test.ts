@@ -7,6 +7,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { deadlocksIn } from '../../support/deadlocks.ts';
+import { someoneWaits } from '../../support/lock-waits.ts';
 import {
   anIntent,
   aPayer,
@@ -91,15 +92,6 @@ test('more holds than one batch takes, by two sweeps at once: each is given back
   expect((await expireIn(world, inDays(7.1))).holds).toBe(0);
 });
 
-const waiters = (count: number) =>
-  eventually(
-    () =>
-      world.sql(
-        `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and state <> 'idle'`,
-      ),
-    (found) => found.length >= count,
-  );
-
 /** Until `meanwhile` is done, another transaction keeps that row. */
 async function whileLocked(lock: string, id: string, meanwhile: () => Promise<void>): Promise<void> {
   const client = new pg.Client({ connectionString: world.ownerUrl });
@@ -120,9 +112,9 @@ test('a clearing that was there first is booked, and the sweep gives back the ho
   let swept: Promise<unknown> | undefined;
   await whileLocked('select 1 from cards where id = $1 for update', collected.payer.cardId, async () => {
     cleared = network.clear(collected.payer, { authorizationId: collected.authorizationId });
-    await waiters(1);
+    await someoneWaits(world);
     swept = expireIn(world, inDays(7.1));
-    await waiters(2);
+    await someoneWaits(world, { count: 2 });
   });
   expect((await cleared)?.status).toBe(200);
   await swept;
@@ -139,9 +131,9 @@ test('a clearing that comes while its hold is given back waits for it, and is bo
   const account = `wallet:${collected.payer.walletId}:available`;
   await whileLocked('select 1 from ledger_accounts where name = $1 for update', account, async () => {
     swept = expireIn(world, inDays(7.1), { lockWaitMs: 60_000 });
-    await waiters(1);
+    await someoneWaits(world);
     cleared = network.clear(collected.payer, { authorizationId: collected.authorizationId });
-    await waiters(2);
+    await someoneWaits(world, { count: 2 });
   });
   await swept;
   expect((await cleared)?.status).toBe(200);
@@ -163,7 +155,7 @@ test("one owner's lock keeps a sweep waiting for that owner's hold alone: the ot
   const lock = 'update agent_spending set revision = revision + 1 where agent_id = $1';
   await whileLocked(lock, stalled.payer.agentId, async () => {
     swept = expireIn(world, inDays(7.1), { lockWaitMs: 60_000 });
-    await waiters(1);
+    await someoneWaits(world);
     await anIntent(world, free.payer, { ttlMs: 30 * 86_400_000 });
     const again = await eventually(
       () => network.send<{ decision?: string }>('authorizations', network.authorizationOf(free.payer)),

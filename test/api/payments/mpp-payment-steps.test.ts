@@ -24,10 +24,11 @@ import { resolveMppPayment } from '../../../src/usecases/payments/resolve-mpp-pa
 import { endSilence, recordCharge } from '../../../src/usecases/payments/settle-mpp-payment.ts';
 import { createVault } from '../../../src/vault/vault.ts';
 import { readVaultKeys } from '../../../src/vault/vault-keys.ts';
+import { someoneWaits } from '../../support/lock-waits.ts';
 import { anUnknownPayment, aRequestedPayment } from '../../support/open-payment.ts';
 import { challengeHeader } from '../../support/payment-challenges.ts';
 import { anIntent, aPayer, brokenInvariants, inDatabase, networkOf, type Payer } from '../../support/payments-world.ts';
-import { businessNow, eventually, startWorld, type World } from '../../support/world.ts';
+import { businessNow, startWorld, type World } from '../../support/world.ts';
 
 let world: World;
 beforeAll(async () => {
@@ -160,10 +161,6 @@ describe('the step that sends', () => {
 
   test('sends nothing where its process stood still while it moved the row; nothing is spent', async () => {
     const { id, seen } = await minted(async ({ present }, payment) => {
-      const isBlocked = () =>
-        world.sql(
-          `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query ~ 'write_mpp_payment'`,
-        );
       const [isLocked, mayGoOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
       const holding = inDatabase(world, (other) =>
         other.write(async (tx) => {
@@ -174,7 +171,7 @@ describe('the step that sends', () => {
       );
       await isLocked.promise;
       const presenting = present(payment, cause);
-      await eventually(isBlocked, (found) => found.length === 1);
+      await someoneWaits(world, { statement: 'write_mpp_payment' });
       const restore = movedOn(sendWithinMs);
       mayGoOn.resolve();
       await Promise.all([holding, presenting]).finally(restore);

@@ -9,6 +9,7 @@ import { agentsArea } from '../../../src/domains/parties/agents/agent.contract.t
 import { mppCredentialsArea } from '../../../src/domains/payments/mpp-credentials/mpp-credential.contract.ts';
 import { intentsArea } from '../../../src/domains/spending/intents/intent.contract.ts';
 import { registeredMerchant } from '../../support/factories/merchants.ts';
+import { someoneWaits } from '../../support/lock-waits.ts';
 import { aCredential, apiShop, type Credential, credentialRow, eventNamesOf } from '../../support/mpp-world.ts';
 import { anUnknownPayment } from '../../support/open-payment.ts';
 import {
@@ -21,7 +22,7 @@ import {
   type Payer,
 } from '../../support/payments-world.ts';
 import { aSubscriber, musicClub } from '../../support/recurring-world.ts';
-import { eventually, startWorld, type World } from '../../support/world.ts';
+import { startWorld, type World } from '../../support/world.ts';
 
 let world: World;
 let network: ReturnType<typeof networkOf>;
@@ -93,11 +94,7 @@ async function whileWaiting<T>(
       await runSql(tx, `select 1 from ${table} where id = $1 for update`, [id]);
       asked = request();
       asked.catch(() => undefined); // Looked at once the lock is free.
-      await eventually(
-        () =>
-          world.sql(`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`),
-        (waiting) => waiting.length > 0,
-      );
+      await someoneWaits(world);
       await work();
     }),
   );
@@ -236,11 +233,7 @@ describe('a charge and a cancellation at once', () => {
       () => charge(order),
       async () => {
         cancelled = cancel(order);
-        await eventually(
-          () =>
-            world.sql(`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`),
-          (waiting) => waiting.length > 1,
-        );
+        await someoneWaits(world, { count: 2 });
       },
     );
     expect(answer).toMatchObject({ decision: 'approved' });

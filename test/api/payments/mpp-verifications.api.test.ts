@@ -11,10 +11,11 @@ import { checkoutArea } from '../../../src/domains/payments/checkout/checkout.co
 import { lockIntent } from '../../../src/domains/spending/intents/intent.lock.service.ts';
 import { newId } from '../../../src/kernel/ids.ts';
 import { registeredMerchant } from '../../support/factories/merchants.ts';
+import { someoneWaits } from '../../support/lock-waits.ts';
 import { aCredential, apiShop, type Credential, credentialRow } from '../../support/mpp-world.ts';
 import { anIntent, aPayer, brokenInvariants, inDatabase, networkOf, type Payer } from '../../support/payments-world.ts';
 import { aSubscriber } from '../../support/recurring-world.ts';
-import { eventually, startWorld, type World } from '../../support/world.ts';
+import { startWorld, type World } from '../../support/world.ts';
 
 let world: World;
 let merchant: { id: string; merchant_secret_key: string };
@@ -129,8 +130,6 @@ test('a reader of the live credentials of an intent waits for its lock, which th
   const intentId = await anIntent(world, payer, { merchant: apiShop.id });
   const { executeCheckout, confirmCheckout } = world.as(payer.token).client(checkoutArea);
   const headers = () => ({ 'Idempotency-Key': randomUUID() });
-  const waiting = () =>
-    world.sql(`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`);
   const asked = await inDatabase(world, (database) =>
     database.write(async (tx) => {
       await lockIntent(tx, intentId);
@@ -139,7 +138,7 @@ test('a reader of the live credentials of an intent waits for its lock, which th
         confirmCheckout({ body: { intentId }, headers: headers() }),
       ];
       const outcomes = Promise.allSettled(requests);
-      await eventually(waiting, (found) => found.length >= requests.length);
+      await someoneWaits(world, { count: requests.length });
       const sql: World['sql'] = async (text, params) => {
         await runSql(tx, text, params);
         return [];

@@ -8,9 +8,10 @@ import { createHash, randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { newId } from '../../../src/kernel/ids.ts';
+import { someoneWaits } from '../../support/lock-waits.ts';
 import { type Network, usePayments } from '../../support/payments-suite.ts';
 import { anIntent, aPayer, balancesOf, type Payer } from '../../support/payments-world.ts';
-import { eventually, type World } from '../../support/world.ts';
+import type { World } from '../../support/world.ts';
 
 let world: World;
 let network: Network;
@@ -147,15 +148,6 @@ describe('the card', () => {
       },
     };
   }
-  const isAnyoneWaiting = () =>
-    eventually(
-      () =>
-        world.sql(
-          `select 1 from pg_stat_activity where wait_event_type = 'Lock' and query ilike '%lock_decision%'
-             and datname = current_database()`,
-        ),
-      (found) => found.length > 0,
-    );
 
   test.each([
     ['is frozen', `status = 'frozen', frozen_by = 'card'`, 'card_status'],
@@ -164,7 +156,7 @@ describe('the card', () => {
     const payer = await aPayer(world);
     const freeze = await changing(payer, change);
     const answer = network.authorize(payer);
-    await isAnyoneWaiting();
+    await someoneWaits(world, { statement: 'lock_decision' });
     await freeze.commit();
     expect((await answer).body).toMatchObject({ decision: 'declined', rule });
     expect((await balancesOf(world, payer)).held).toBe(0);

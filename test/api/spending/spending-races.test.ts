@@ -17,8 +17,9 @@ import { reassignPayments } from '../../../src/usecases/cards/rotate-card.ts';
 import { decideIntent } from '../../../src/usecases/spending/decide-intent.ts';
 import { anAgentWithCard } from '../../support/factories/agent-with-card.ts';
 import { clientsOf } from '../../support/factories/records.ts';
+import { someoneWaits } from '../../support/lock-waits.ts';
 import { reached } from '../../support/reached.ts';
-import { eventually, type Owner, startWorld, type World } from '../../support/world.ts';
+import { type Owner, startWorld, type World } from '../../support/world.ts';
 
 let world: World;
 let owner: Owner;
@@ -124,10 +125,7 @@ test('an approval that waits for a new card number to come is for the new card',
     );
     approval = approve(id);
     approval.catch(() => undefined); // Looked at once the rotation is done.
-    await eventually(
-      () => world.sql(`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`),
-      (waiting) => waiting.length > 0,
-    );
+    await someoneWaits(world);
   });
   await approval;
   expect(await world.sql('select status, card_id from intents where id = $1', [id])).toEqual([

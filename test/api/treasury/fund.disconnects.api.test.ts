@@ -8,6 +8,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { walletsArea } from '../../../src/domains/treasury/wallets/wallet.contract.ts';
+import { someoneWaits } from '../../support/lock-waits.ts';
 import { callBy } from '../../support/plain-calls.ts';
 import { eventually, startWorld, type World } from '../../support/world.ts';
 
@@ -58,14 +59,7 @@ test('one that waits for its batch moves nothing; one whose batch is written is 
   await locks.query('begin');
   await locks.query('select from ledger_accounts where name = $1 for update', [`wallet:${id}:available`]);
   const written = fund('written');
-  await eventually(
-    () =>
-      world.sql(
-        `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
-           and query like '%fund_wallets%'`,
-      ),
-    ({ length }) => length === 1,
-  );
+  await someoneWaits(world, { statement: 'fund_wallets' });
   const keys = ['one', 'gone', 'two', 'gone-too', 'three'];
   const waiting = keys.map((key) => fund(key));
   await eventually(async () => keys.every((key) => responses.has(key)), Boolean);

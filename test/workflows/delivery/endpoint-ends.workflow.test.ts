@@ -15,6 +15,7 @@ import { lockWorkflowRun, wakeWorkflowRun } from '../../../src/platform/workflow
 import { claimLimits } from '../../../src/relay/deliveries.ts';
 import { readEndpoint } from '../../../src/usecases/delivery/read-endpoint.ts';
 import { type DeliveryWorld, startDeliveryWorld } from '../../support/delivery-world.ts';
+import { someoneWaits } from '../../support/lock-waits.ts';
 import { status } from '../../support/receiver.ts';
 import { businessNow, clockAt, eventually } from '../../support/world.ts';
 
@@ -117,13 +118,7 @@ test('a move of the clock before a run looks at its rows is seen by that look, w
   await database.write(async (tx) => {
     await lockWorkflowRun(tx, endpointWorkflowId(webhookId));
     looked = look(webhookId);
-    await eventually(
-      () =>
-        bursar.world.sql(
-          `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-        ),
-      (waiting) => waiting.length > 0,
-    );
+    await someoneWaits(bursar.world);
     await bursar.world.sql('update clock set offset_ms = offset_ms + $1', [hour]);
     await wakeWorkflowRun(tx, endpointWorkflowId(webhookId));
   });

@@ -30,6 +30,7 @@ import {
   subscribedTo,
 } from '../../support/backlog.ts';
 import { type DeliveryWorld, startDeliveryWorld } from '../../support/delivery-world.ts';
+import { someoneWaits } from '../../support/lock-waits.ts';
 import { businessNow, eventually } from '../../support/world.ts';
 
 const limits = { perReceiver: 100, leaseMs: 60 * minute };
@@ -185,13 +186,7 @@ describe('an end and a parking at the same time', () => {
         await runSql(other, ...succeed(first));
         await freeNextOf(other, endOf(owner, first));
       });
-      await eventually(
-        () =>
-          bursar.world.sql(
-            `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-          ),
-        (waiting) => waiting.length > 0,
-      );
+      await someoneWaits(bursar.world);
     });
     await ending;
     await isClaimable(owner);
