@@ -15,7 +15,7 @@ import { type Call, type Load, type Loaded, startLoad } from './support/load.ts'
 import { type BenchPostgres, benchFolder, startBenchPostgres } from './support/postgres.ts';
 import { type ApiProgram, type Program, startApi, startProgram } from './support/program.ts';
 import { startBenchReceiver } from './support/receiver.ts';
-import { type Ending, measuredSeconds, runBench, say } from './support/run.ts';
+import { byItself, type Ending, measuredSeconds, runBench, say } from './support/run.ts';
 import {
   cardRefOf,
   fittingMerchant,
@@ -26,7 +26,6 @@ import {
   seedOpenIntents,
   seedTransactions,
   settle,
-  vacuumAll,
 } from './support/seed.ts';
 
 const agents = 1_000;
@@ -38,6 +37,8 @@ const plainly = { perSecond: 1_100, worstMs: 25 };
 const withIntents = { perSecond: 750, worstMs: 50 };
 /** They pay once in each measurement, so that each payment finds as many open intents as the first. */
 const intending = { first: agents + 1, last: agents + 10_000, perAgent: 20, cents: 125 };
+
+const ofAgents = intending.last - intending.first + 1;
 
 const merchant = { id: 'sandbox-shop', name: fittingMerchant, mcc: '5734', country: 'DE' };
 
@@ -56,7 +57,9 @@ const isWanted = (one: Case): boolean => only === undefined || only === one;
 
 type Agents = { readonly first: number; readonly last: number };
 
-const messages = (count: number, { first, last }: Agents = { first: 1, last: agents }) =>
+const plainAgents: Agents = { first: 1, last: agents };
+
+const messages = (count: number, { first, last }: Agents = plainAgents) =>
   Array.from({ length: count }, (_, i) => ({
     id: randomUUID(),
     cardRef: cardRefOf(first + ((i * 7) % (last - first + 1))),
@@ -193,11 +196,10 @@ async function plain({ postgres, api, load, side, atEnd }: Bench): Promise<Found
 
 async function intents({ postgres, api, load, side, ownerId }: Bench): Promise<Found> {
   await postgres.sql('update policies set require_intent = true where agent_id >= $1', [idOf('ag', intending.first)]);
-  await seedOpenIntents(postgres.sql, ownerId, intending);
+  await seedOpenIntents(postgres.sql, ownerId, intending, { withRuns: true });
   await settle(postgres.sql);
-  const ofAgents = intending.last - intending.first + 1;
   const intended = await measured(load, side(api), authorizations(ofAgents, api.networkKey, intending), half);
-  await seedOpenIntents(postgres.sql, ownerId, intending);
+  await seedOpenIntents(postgres.sql, ownerId, intending, { withRuns: true });
   const seconds = Math.min(half, ofAgents / arrivingPerSecond);
   const later = authorizations(arrivingPerSecond * seconds, api.networkKey, intending);
   const steadily = await measured(load, side(api), later, seconds, arrivingPerSecond);
@@ -343,40 +345,66 @@ async function overStored(atEnd: Ending): Promise<Found> {
   };
 }
 
-/** The receiver, the worker and Temporal share the two cores with the API. The database role of the service may not order a checkpoint. */
+/**
+ * The receiver, the worker and Temporal share the two cores with the API. Then agents pay with intents, which have no runs
+ * here: Temporal ends fewer runs in a second than payments are decided, and `bench/intents.ts` measures them.
+ */
 async function withSubscriber(atEnd: Ending): Promise<Found> {
   const receiver = await startBenchReceiver(1, atEnd);
   const { url, headers, sql, ownerId, networkKey, pids } = await startInstallation(atEnd, {
     ...{ mode: 'sandbox', allowedOrigins: receiver.origins, env },
   });
-  await seedAgents(sql, ownerId, agents, policy);
+  await seedAgents(sql, ownerId, intending.last, policy);
   await seedTransactions(sql, ownerId, agents, transactions);
-  const body = JSON.stringify({ url: `${receiver.origins[0]}/0`, events: ['transaction.created'] });
+  const events = ['transaction.created', 'intent.matched'];
+  const body = JSON.stringify({ url: `${receiver.origins[0]}/0`, events });
   const answer = await fetch(`${url}/webhooks`, { method: 'POST', headers, body });
   if (!answer.ok) throw new Error(`POST /webhooks: ${answer.status} ${await answer.text()}`);
-  await vacuumAll(sql);
+  await settle(sql);
   const { load, program } = await startLoad(atEnd);
   const to = { url, pids: { ...pids, receiver: receiver.pid, load: program.pid } };
-  const warm = await measured(load, to, full(warmUpSeconds, networkKey), warmUpSeconds);
-  await vacuumAll(sql);
-  const { most, steady } = await mostAndSteady(load, to, networkKey, () => vacuumAll(sql));
-  const approvals = warm.count + most.count + steady.count;
+  let expected = 0;
+  const counted = async (eventsOfEach: number, made: Promise<Measured>): Promise<Measured> => {
+    const one = await made;
+    expected += one.count * eventsOfEach;
+    return one;
+  };
+  const most = (of: Agents, seconds: number) => measured(load, to, full(seconds, networkKey, of), seconds);
+  const steady = (of: Agents, seconds: number) =>
+    measured(load, to, authorizations(arrivingPerSecond * seconds, networkKey, of), seconds, arrivingPerSecond);
+  await counted(1, most(plainAgents, warmUpSeconds));
+  await settle(sql);
+  const plainMost = await counted(1, most(plainAgents, half));
+  await settle(sql);
+  const plainSteady = await counted(1, steady(plainAgents, steadySeconds));
+
+  await sql('update policies set require_intent = true where agent_id >= $1', [idOf('ag', intending.first)]);
+  await seedOpenIntents(sql, ownerId, intending, { withRuns: false });
+  await settle(sql);
+  const intentMost = await counted(2, measured(load, to, authorizations(ofAgents, networkKey, intending), half));
+  await seedOpenIntents(sql, ownerId, intending, { withRuns: false });
+  await settle(sql);
+  const intentSteady = await counted(2, steady(intending, Math.min(half, ofAgents / arrivingPerSecond)));
+
   const waited = performance.now();
-  while (receiver.received() < approvals && performance.now() < waited + patienceMs) await sleep(50);
+  while (receiver.received() < expected && performance.now() < waited + patienceMs) await sleep(50);
   const received = receiver.received();
   say(`the last delivery came ${whole(performance.now() - waited)} ms after the last decision`);
   return {
     lines: [
-      shown(`with a subscriber, c=${connections}`, most),
-      shown(`with a subscriber, ${arrivingPerSecond}/s arriving`, steady),
+      shown(`with a subscriber, c=${connections}`, plainMost),
+      shown(`with a subscriber, ${arrivingPerSecond}/s arriving`, plainSteady),
+      shown(`with intents and a subscriber, c=${connections}`, intentMost),
+      shown(`with intents and a subscriber, ${arrivingPerSecond}/s arriving`, intentSteady),
     ],
     targets: [
-      ...targets('decision with a subscriber', plainly, most.rate, steady.p99Ms),
+      ...targets('decision with a subscriber', plainly, plainMost.rate, plainSteady.p99Ms),
+      ...targets('decision with intents and a subscriber', withIntents, intentMost.rate, intentSteady.p99Ms),
       {
         what: 'decision with a subscriber: events received',
         found: whole(received),
-        target: `≥ ${whole(approvals)}`,
-        isMet: received >= approvals,
+        target: `≥ ${whole(expected)}`,
+        isMet: received >= expected,
       },
     ],
   };
@@ -392,13 +420,17 @@ await runBench('decisions', async (atEnd) => {
       ['overload', overload],
     ] as const
   ).filter(([name]) => isWanted(name));
+  // Each of the three by itself: what the tables of one are cleaned of would slow the next.
   if (together.length > 0) {
-    const bench = await start(atEnd, { count: isWanted('intents') ? intending.last : agents, payments: transactions });
-    await measured(bench.load, bench.side(bench.api), full(2, bench.api.networkKey), 2);
-    for (const [, run] of together) found.push(await run(bench));
+    await byItself(atEnd, async (atItsEnd) => {
+      const count = isWanted('intents') ? intending.last : agents;
+      const bench = await start(atItsEnd, { count, payments: transactions });
+      await measured(bench.load, bench.side(bench.api), full(2, bench.api.networkKey), 2);
+      for (const [, run] of together) found.push(await run(bench));
+    });
   }
-  if (isWanted('stored')) found.push(await overStored(atEnd));
-  if (isWanted('subscriber')) found.push(await withSubscriber(atEnd));
+  if (isWanted('stored')) found.push(await byItself(atEnd, overStored));
+  if (isWanted('subscriber')) found.push(await byItself(atEnd, withSubscriber));
   table(
     ['decisions', 'rate', 'p50', 'p99', 'CPU of each'],
     found.flatMap(({ lines }) => lines),

@@ -8,7 +8,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { start } from '../../src/main/start.ts';
 import type { ChildMark } from '../../src/supervisor/pids.ts';
-import { benchFolder, openSql, type Sql, sayDurable } from './postgres.ts';
+import { benchFolder, fillWal, openSql, type Sql, sayDurable } from './postgres.ts';
 import { nobodyOutside } from './program.ts';
 import type { Ending } from './run.ts';
 
@@ -18,6 +18,7 @@ export type BenchInstallation = {
   readonly headers: Record<string, string>;
   readonly temporalAddress: string;
   readonly databaseUrl: string;
+  /** As the superuser, who may vacuum and order a checkpoint. */
   readonly sql: Sql;
   /** In sandbox mode; null in live. */
   readonly sandboxUrl: string | null;
@@ -56,8 +57,12 @@ export async function startInstallation(
   });
   atEnd(starting.stop);
   const { ready } = await starting.running;
-  const sql = openSql(ready.databaseUrl, atEnd);
+  const address = new URL(ready.databaseUrl);
+  address.username = 'postgres';
+  address.password = (await readFile(join(dir, 'postgres.password'), 'utf8')).trim();
+  const sql = openSql(address.href, atEnd);
   await sayDurable(sql);
+  await fillWal(sql);
   const { children } = JSON.parse(await readFile(join(dir, 'pids.json'), 'utf8')) as { children: ChildMark[] };
   return {
     url: ready.apiUrl.replace('localhost', '127.0.0.1'), // An address that resolves to two families is dialled twice.

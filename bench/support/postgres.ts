@@ -38,6 +38,7 @@ export async function startBenchPostgres(atEnd: Ending): Promise<BenchPostgres> 
   await runMigrations(url);
   const sql = openSql(url, atEnd);
   await sayDurable(sql);
+  await fillWal(sql);
   return { url, pid, sql };
 }
 
@@ -63,4 +64,18 @@ export async function sayDurable(sql: Sql): Promise<void> {
   );
   const off = Object.entries(safety).filter(([, value]) => value !== 'on');
   if (off.length > 0) throw new Error(`${off.map(([name]) => name).join(', ')} must be on`);
+}
+
+/**
+ * Makes the WAL files that PostgreSQL keeps (`min_wal_size`), as a server has them that has been in use: while it makes
+ * one, each commit waits. `sql` as the superuser.
+ */
+export async function fillWal(sql: Sql): Promise<void> {
+  await sql(`do $$ begin
+    for n in 1..pg_size_bytes(current_setting('min_wal_size')) / pg_size_bytes(current_setting('wal_segment_size')) loop
+      perform pg_logical_emit_message(false, 'bench', '');
+      perform pg_switch_wal();
+    end loop;
+  end $$`);
+  await sql('checkpoint');
 }

@@ -15,16 +15,37 @@ export const measuredSeconds = secondsOr(30);
 /** `work` passes the function that stops what it starts, right after the start; the last started is stopped first. */
 export async function runBench(name: string, work: (atEnd: Ending) => Promise<boolean>): Promise<void> {
   say(`${name}: ${machine()}`);
-  const stops: (() => Promise<unknown>)[] = [];
+  const stops = stopsInTurn();
   const signals = stopSignals({ again: () => process.exit(130) });
   try {
-    const ended = await Promise.race([work((stop) => stops.push(stop)), signals.came, thrownElsewhere()]);
+    const ended = await Promise.race([work(stops.add), signals.came, thrownElsewhere()]);
     process.exitCode = typeof ended === 'string' ? 130 : ended ? 0 : 1;
   } finally {
-    // Each of them, although one before it fails: what it leaves behind would slow the next bench.
-    for (const stop of stops.reverse()) await stop().catch(sayFailed);
+    await stops.run();
     signals.release();
   }
+}
+
+/** Ends what `work` started once it is over, so that it does not run beside what is measured next. */
+export async function byItself<Found>(atEnd: Ending, work: (atEnd: Ending) => Promise<Found>): Promise<Found> {
+  const stops = stopsInTurn();
+  atEnd(stops.run);
+  try {
+    return await work(stops.add);
+  } finally {
+    await stops.run();
+  }
+}
+
+/** Each of them runs once, the last added first, although one before it fails: what it leaves would slow what follows. */
+function stopsInTurn(): { readonly add: Ending; run(): Promise<void> } {
+  const stops: (() => Promise<unknown>)[] = [];
+  return {
+    add: (stop) => stops.push(stop),
+    run: async () => {
+      for (let stop = stops.pop(); stop !== undefined; stop = stops.pop()) await stop().catch(sayFailed);
+    },
+  };
 }
 
 /** An error that nobody waits for ends the bench too, and with it what it started. */

@@ -108,12 +108,14 @@ export const fittingMerchant = 'Sandbox Shop';
 
 /**
  * Gives each of the agents `first` to `last` `perAgent` approved intents for its card, one of them for `cents` at the
- * merchant `fittingMerchant`; called again, it replaces the fitting ones that were paid.
+ * merchant `fittingMerchant`; called again, it replaces the fitting ones that were paid. With `withRuns` each has the row
+ * of a run, which a relay starts.
  */
 export async function seedOpenIntents(
   sql: Sql,
   ownerId: string,
   { first, last, perAgent, cents }: { first: number; last: number; perAgent: number; cents: number },
+  { withRuns }: { withRuns: boolean },
 ): Promise<void> {
   await sql(
     `with made as (
@@ -131,8 +133,9 @@ export async function seedOpenIntents(
        returning id, created_at
      )
      insert into workflow_runs (id, workflow, subject_id, owner_id, stage, due_at, created_at)
-     select 'intent/' || id, 'intentLifecycle', id, $1, 'approved', created_at + interval '1 day', created_at from made`,
-    [ownerId, first, last, perAgent, cents],
+     select 'intent/' || id, 'intentLifecycle', id, $1, 'approved', created_at + interval '1 day', created_at from made
+     where $6`,
+    [ownerId, first, last, perAgent, cents, withRuns],
   );
 }
 
