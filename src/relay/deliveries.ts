@@ -55,11 +55,12 @@ const firstLookAgainMs = 50;
 const sweepMs = 5 * second;
 const longestPassMs = 2 * second;
 /**
- * A claim costs a commit, however little it claims: while fewer than this many are under way, or more than half of what
- * may be, more come together first, for longer after a claim of few. Not when an ordered delivery was recorded, because the
- * next one of its subject waits for that.
+ * A claim costs a commit, however little it claims: while fewer than `fewUnderWay` are under way, or more than this share
+ * of what may be, more come together first, for longer after a claim of few. Not when an ordered delivery was recorded,
+ * because the next one of its subject waits for that.
  */
 const fewUnderWay = 100;
+const manyUnderWay = 0.3;
 const fewClaimed = 50;
 const usualRestMs = 50;
 const shortRestMs = 20;
@@ -103,7 +104,7 @@ export function startDeliveryRelay(options: DeliveryRelayOptions): Loop {
   const restAfter = (claimed: number): number => (claimed < fewClaimed ? restMs : Math.min(restMs, shortRestMs));
 
   /** Enough is under way to keep this process busy during the claim, and enough is free to claim many at once. */
-  const isWorthwhile = (): boolean => underWay.size >= fewUnderWay && underWay.size <= mostUnderWay / 2;
+  const isWorthwhile = (): boolean => underWay.size >= fewUnderWay && underWay.size <= manyUnderWay * mostUnderWay;
 
   const claim = async (): Promise<FirstAttempts> => {
     isNextFree = false;
