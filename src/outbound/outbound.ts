@@ -69,15 +69,16 @@ export function createOutbound({
       const rules = { allowedOrigins, namesAllowedOrigins, requireHttps: options.requireHttps ?? false };
       const evaluated = checkUrl(raw, rules);
       if ('refused' in evaluated) throw refusedAddress(evaluated.refused);
-      const dispatcher = evaluated.isAllowedOrigin ? allowed : guarded;
-      return withinDeadline(options.timeoutMs, (deadline) =>
-        exchange(evaluated.url, dispatcher, options, deadline),
-      ).catch((cause: unknown) => {
-        const error = outboundErrorFrom(cause, { host: evaluated.url.host, timeoutMs: options.timeoutMs });
+      const { url, isAllowedOrigin } = evaluated;
+      const dispatcher = isAllowedOrigin ? allowed : guarded;
+      try {
+        return await withinDeadline(options.timeoutMs, (deadline) => exchange({ url, dispatcher, deadline }, options));
+      } catch (cause) {
+        const error = outboundErrorFrom(cause, { host: url.host, timeoutMs: options.timeoutMs });
         if (error.kind !== 'refused_address') throw error;
-        const hint = allowedOriginsHint(evaluated.url, error.address ?? evaluated.url.hostname, rules);
+        const hint = allowedOriginsHint(url, error.address ?? url.hostname, rules);
         throw refusedAddress(`${error.message}${hint}`, error.address);
-      });
+      }
     },
     async close() {
       await Promise.all([guarded.destroy(), allowed.destroy()]);
@@ -90,37 +91,40 @@ const connectTimeoutMs = 10_000;
 /** The total time of a request. An exchange that is under way says in `atEnd` how it is broken off. */
 type Deadline = { passed?: Error; atEnd?: (reason: Error) => void };
 
-async function withinDeadline<T>(timeoutMs: number, work: (deadline: Deadline) => Promise<T>): Promise<T> {
+function withinDeadline<T>(timeoutMs: number, work: (deadline: Deadline) => Promise<T>): Promise<T> {
   const deadline: Deadline = {};
-  const late = Promise.withResolvers<never>();
+  const { promise, resolve, reject } = Promise.withResolvers<T>();
   const timer = setTimeout(() => {
     const reason = new DOMException('deadline passed', 'TimeoutError');
     deadline.passed = reason;
     deadline.atEnd?.(reason);
     // One turn later, so that an answer in progress fails first, with its status. Also ends what was not sent yet.
-    setImmediate(() => late.reject(reason));
+    setImmediate(() => reject(reason));
   }, timeoutMs);
-  try {
-    return await Promise.race([work(deadline), late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
+  work(deadline).then(
+    (value) => {
+      clearTimeout(timer);
+      resolve(value);
+    },
+    (error: unknown) => {
+      clearTimeout(timer);
+      reject(error);
+    },
+  );
+  return promise;
 }
 
-async function exchange(
-  url: URL,
-  dispatcher: Dispatcher,
-  options: OutboundRequest,
-  deadline: Deadline,
-): Promise<OutboundAnswer> {
+type Way = { readonly url: URL; readonly dispatcher: Dispatcher; readonly deadline: Deadline };
+
+async function exchange(way: Way, options: OutboundRequest): Promise<OutboundAnswer> {
+  const { url } = way;
   const signature = options.signature === undefined ? undefined : await signatureOf(url, options);
-  const headers = { 'user-agent': ours, ...options.headers, ...signature };
-  const received = await send(url, dispatcher, { ...options, headers }, deadline);
+  const received = await send(way, options, { 'user-agent': ours, ...options.headers, ...signature });
   if (!('broken' in received)) return new Answer(received);
   const { broken, status } = received;
   const error = outboundErrorFrom(broken, { host: url.host, timeoutMs: options.timeoutMs, status });
   if (!options.isRepeatable || !error.isStaleConnection) throw error;
-  return exchange(url, dispatcher, { ...options, isRepeatable: false }, deadline);
+  return exchange(way, { ...options, isRepeatable: false });
 }
 
 type Headers = Record<string, string | string[] | undefined>;
@@ -130,12 +134,11 @@ type Broken = { readonly broken: unknown; readonly status: number | undefined };
 
 /** Sends once, and ends when the answer is complete, broken off or late, or holds all that is to be read of it. */
 function send(
-  url: URL,
-  dispatcher: Dispatcher,
+  { url, dispatcher, deadline }: Way,
   options: OutboundRequest,
-  deadline: Deadline,
+  headers: Record<string, string>,
 ): Promise<Received | Broken> {
-  const { method, headers = {}, body = null, maxBytes, acceptsPartialBody } = options;
+  const { method, body = null, maxBytes, acceptsPartialBody } = options;
   const { promise, resolve } = Promise.withResolvers<Received | Broken>();
   const chunks: Uint8Array[] = [];
   let length = 0;

@@ -52,6 +52,7 @@ export function startLoop({ name, everyMs, pass, log }: Options): Loop {
     new Promise((resolve) => {
       const timer = setTimeout(resolve, ms);
       wake = () => {
+        wake = undefined; // Whatever wakes a busy loop a thousand times does this once.
         clearTimeout(timer);
         resolve();
       };

@@ -117,16 +117,21 @@ export function startDeliveryRelay(options: DeliveryRelayOptions): Loop {
   const take = (claimed: readonly Claimed[]): void => claimed.forEach(carry);
 
   const carry = (claimed: Claimed): void => {
-    const sending = send(claimed)
-      .then(results.add)
-      // A fault of ours, not the receiver's: the lease runs out and the delivery is claimed again.
-      .catch((error: unknown) => log.error({ err: error, deliveryId: claimed.id }, 'delivery not attempted'))
-      .finally(() => {
-        underWay.delete(sending);
-        if (isWorthwhile()) pause.end();
-        loop.wake();
-      });
+    const sending = attempt(claimed).then(() => {
+      underWay.delete(sending);
+      if (isWorthwhile()) pause.end();
+      loop.wake();
+    });
     underWay.add(sending);
+  };
+
+  const attempt = async (claimed: Claimed): Promise<void> => {
+    try {
+      results.add(await send(claimed));
+    } catch (error) {
+      // A fault of ours, not the receiver's: the lease runs out and the delivery is claimed again.
+      log.error({ err: error, deliveryId: claimed.id }, 'delivery not attempted');
+    }
   };
 
   const sweep = async (): Promise<void> => {

@@ -6,7 +6,7 @@
 import { type Database, isDatabaseAway } from '../db/database.ts';
 import type { ClaimedPlace } from '../domains/delivery/webhooks/delivery.lease.service.ts';
 import { recordResults, recordSuccesses } from '../domains/delivery/webhooks/delivery.result.service.ts';
-import { evaluateAttempt } from '../domains/delivery/webhooks/delivery.rules.ts';
+import { isSuccess } from '../domains/delivery/webhooks/delivery.rules.ts';
 import type { Result } from '../domains/delivery/webhooks/delivery.send.service.ts';
 import { second } from '../kernel/instant.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -80,9 +80,7 @@ export function startDeliveryResults(options: Options): DeliveryResults {
     add: all.add,
     unrecorded: () => unrecorded().length,
     unrecordedSuccesses: () =>
-      unrecorded().flatMap(({ claimed, attempted }) =>
-        evaluateAttempt(attempted).outcome === 'success' ? [claimed] : [],
-      ),
+      unrecorded().flatMap(({ claimed, attempted }) => (isSuccess(attempted) ? [claimed] : [])),
     state: () => oldestOf([all.state(), others.state()]),
     stop: async () => {
       const held = await all.stop();

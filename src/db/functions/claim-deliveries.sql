@@ -139,24 +139,24 @@ end $body$;
 
 -- Of each receiver the first delivery that waits for its first attempt, among the numbers from `p_from` on: from receiver
 -- to receiver, as many steps as receivers. Without `p_with_claimed` those that are claimed do not count, for which all
--- claims are read. The conditions are those of the index webhook_deliveries_waiting.
+-- claims are read; with it not even a table of them is made, whose size PostgreSQL estimates from the pages of all claims. The conditions are those of the index webhook_deliveries_waiting.
 create or replace function first_waiting_deliveries(p_from bigint, p_with_claimed boolean)
 returns table (webhook_id text, seq bigint)
 language sql stable set enable_seqscan = off set enable_sort = off set enable_incremental_sort = off as $$
   with recursive all_claimed as materialized (
     select unnest(c.seqs) as seq from (
       select c.seqs from delivery_claims c
-      where not p_with_claimed and c.lease_until > now() - interval '5 minutes' order by c.lease_until) c),
+      where c.lease_until > now() - interval '5 minutes' order by c.lease_until) c),
   receiver(webhook_id, seq) as (
     (select d.webhook_id, d.seq from webhook_deliveries d
      where d.status = 'pending' and d.attempts_made = 0 and not d.is_parked and d.seq >= p_from
-       and d.seq not in (select c.seq from all_claimed c)
+       and (p_with_claimed or d.seq not in (select c.seq from all_claimed c))
      order by d.webhook_id, d.seq limit 1)
     union all
     select n.webhook_id, n.seq from receiver r cross join lateral (
       select d.webhook_id, d.seq from webhook_deliveries d
       where d.status = 'pending' and d.attempts_made = 0 and not d.is_parked and d.seq >= p_from
-        and d.seq not in (select c.seq from all_claimed c) and d.webhook_id > r.webhook_id
+        and (p_with_claimed or d.seq not in (select c.seq from all_claimed c)) and d.webhook_id > r.webhook_id
       order by d.webhook_id, d.seq limit 1) n)
   select webhook_id, seq from receiver
 $$;

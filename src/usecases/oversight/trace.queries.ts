@@ -203,7 +203,8 @@ export const readDeliveries = (tx: Tx, ownerId: string, eventIds: readonly strin
     tx,
     delivery,
     `select d.id, d.created_at as at, d.webhook_id as "webhookId", d.event_id as "eventId", d.event, ${shownStatus('d')} as status,
-       d.attempts_made as attempts, (d.attempts -> -1 ->> 'responseStatus')::int as "responseStatus",
+       d.attempts_made as attempts,
+       coalesce(d.success_status, (d.attempts -> -1 ->> 'responseStatus')::int) as "responseStatus",
        coalesce(d.origin, 'event') as origin
      from (select id from webhooks where owner_id = $1 and deleted_at is null order by created_at desc, id desc limit ${mostOfPart}) w
      cross join unnest($2::text[]) as asked (id)

@@ -63,7 +63,8 @@ async function watched(box: string, { path = '', events = ['policy.created'] } =
     attemptsKept: async () =>
       (
         await bursar.world.sql<{ made: number }>(
-          'select coalesce(sum(jsonb_array_length(attempts)), 0)::int as made from webhook_deliveries where webhook_id = $1',
+          `select coalesce(sum(jsonb_array_length(attempts) + (success_status is not null)::int), 0)::int as made
+           from webhook_deliveries where webhook_id = $1`,
           [webhook.id],
         )
       )[0]?.made,

@@ -72,8 +72,8 @@ export const deliveryFaults: readonly Fault[] = [
     ['test/workflows/delivery/successes'],
     [
       {
-        from: "evaluated.outcome === 'success' && !result.claimed.isOrdered ?",
-        to: "evaluated.outcome === 'success' ?",
+        from: 'isSuccess(attempted) && !claimed.isOrdered',
+        to: 'isSuccess(attempted)',
         harm: 'the next delivery of an ordered subject is not let go',
       },
       {
@@ -101,15 +101,70 @@ export const deliveryFaults: readonly Fault[] = [
         named: 'two claims',
       },
       {
-        from: ' where webhook_id <> all(array(select id from failing))',
+        from: '!mixed.has(one.claimed.webhookId) || lastOf.get(one.claimed.webhookId) !== one',
+        to: 'true',
+        harm: 'five attempts without an answer among many that succeed slow a receiver down as if it answered none',
+        named: 'ends their row',
+      },
+      {
+        from: 'h.id = g.claim and g.seq = any(h.seqs)',
+        to: 'h.id = g.claim',
+        harm: 'a late result ends a delivery that another process is sending',
+      },
+    ],
+  ),
+  ...faultsIn(
+    'deliveries',
+    'src/db/functions/record-successes.sql',
+    ['test/workflows/delivery/successes'],
+    [
+      {
+        from: ' and r.seq = any(h.seqs)',
+        to: '',
+        harm: 'a late success ends a delivery that another process is sending',
+      },
+      {
+        from: ' and h.webhook_id <> all (v_failing)',
         to: '',
         harm: 'a receiver that has recovered is still counted as failing, and disabled',
       },
       {
-        from: '!mixed.has(result.claimed.webhookId) || lastOf.get(result.claimed.webhookId) !== result',
-        to: 'true',
-        harm: 'five attempts without an answer among many that succeed slow a receiver down as if it answered none',
-        named: 'ends their row',
+        from: ' and d.claims = r.claim_count - 1',
+        to: '',
+        harm: 'two attempts with one id count, where the clock of PostgreSQL was set forward',
+      },
+      {
+        from: "p_now - r.answer_ms * interval '1 millisecond' as began",
+        to: 'p_now as began',
+        harm: 'an attempt is counted in the hour of its end',
+      },
+      {
+        from: 'where c.webhook_id <> all (v_failing)',
+        to: '',
+        harm: 'what is left to a transaction loses its claim and is sent again',
+      },
+      {
+        from: 'count(*) filter (where a.failed)',
+        to: '0',
+        harm: 'a page shows no failures',
+        tests: ['test/api/delivery/webhook-pages'],
+      },
+    ],
+  ),
+  ...faultsIn(
+    'deliveries',
+    `${webhooks}/delivery.wire.ts`,
+    ['test/workflows/delivery/successes'],
+    [
+      {
+        from: 'success === null ? [...row.attempts] : [...row.attempts, success]',
+        to: '[...row.attempts]',
+        harm: 'the attempt that succeeded is not shown',
+      },
+      {
+        from: 'new Date(deliveredAt.getTime() - successMs)',
+        to: 'deliveredAt',
+        harm: 'an attempt is shown as begun when it was over',
       },
     ],
   ),
@@ -118,11 +173,6 @@ export const deliveryFaults: readonly Fault[] = [
     `${webhooks}/delivery.lease.service.ts`,
     ['test/workflows/delivery/successes'],
     [
-      {
-        from: 'h.id = g.claim and g.seq = any(h.seqs)',
-        to: 'h.id = g.claim',
-        harm: 'a late result ends a delivery that another process is sending',
-      },
       {
         from: 'o.lease_until >= now() and u.seq = any(o.seqs)',
         to: 'false',
@@ -244,7 +294,7 @@ export const deliveryFaults: readonly Fault[] = [
         named: 'while the record of a failure waits',
       },
       {
-        from: "evaluateAttempt(attempted).outcome === 'success' ? [claimed] : []",
+        from: 'isSuccess(attempted) ? [claimed] : []',
         to: '[claimed]',
         harm: 'a receiver that fails gets more requests at once than it may, until its failures are recorded',
         tests: ['test/workflows/delivery/places'],

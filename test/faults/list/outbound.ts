@@ -86,7 +86,7 @@ export const outboundFaults: readonly Fault[] = [
       harm: 'a payment is sent twice over a connection that died',
     },
     {
-      from: 'const dispatcher = evaluated.isAllowedOrigin ? allowed : guarded;',
+      from: 'const dispatcher = isAllowedOrigin ? allowed : guarded;',
       to: 'const dispatcher = allowed;',
       harm: 'a name is connected to wherever it resolves',
     },

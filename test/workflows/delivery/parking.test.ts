@@ -85,9 +85,10 @@ describe('a version that does not park', () => {
        where id = $1`,
       [second?.id],
     );
-    expect(await standing(owner)).toEqual(['succeeded', 'delivering', 'parked', 'parked']);
-    await write((tx) => freeForgottenFrom(tx, firstSubject));
-    expect(await standing(owner)).toEqual(['succeeded', 'delivering', 'parked', 'parked']);
+    for (const _look of [1, 2]) {
+      await write((tx) => freeForgottenFrom(tx, firstSubject));
+      expect(await standing(owner)).toEqual(['succeeded', 'delivering', 'parked', 'parked']);
+    }
     await succeeds(second);
     await write((tx) => freeForgottenFrom(tx, firstSubject));
     expect(await standing(owner)).toEqual(['succeeded', 'succeeded', 'pending', 'parked']);

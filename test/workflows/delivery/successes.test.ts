@@ -5,10 +5,15 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { startListener } from '../../../src/db/listener.ts';
-import { type Claimed, claimFirstAttempts } from '../../../src/domains/delivery/webhooks/delivery.claim.service.ts';
+import {
+  type Claimed,
+  claimFirstAttempts,
+  claimRetries,
+} from '../../../src/domains/delivery/webhooks/delivery.claim.service.ts';
 import { releaseExpired } from '../../../src/domains/delivery/webhooks/delivery.lease.service.ts';
 import { recordResults, recordSuccesses } from '../../../src/domains/delivery/webhooks/delivery.result.service.ts';
 import type { Result } from '../../../src/domains/delivery/webhooks/delivery.send.service.ts';
+import { hour, minute } from '../../../src/kernel/instant.ts';
 import { claimLimits, deliveriesChannel } from '../../../src/relay/deliveries.ts';
 import { addBacklog, countDeliveries, type Subscribed, subscribedTo } from '../../support/backlog.ts';
 import { type DeliveryWorld, startDeliveryWorld } from '../../support/delivery-world.ts';
@@ -50,7 +55,7 @@ const record = async (results: readonly Result[]): Promise<readonly Result[]> =>
 
 const hoursOf = ({ webhookId }: Subscribed) =>
   bursar.world.sql(
-    'select attempts, failures, answered, answer_ms::int, slowest_ms from webhook_hours where webhook_id = $1',
+    'select hour, attempts, failures, answered, answer_ms::int, slowest_ms from webhook_hours where webhook_id = $1',
     [webhookId],
   );
 
@@ -66,24 +71,73 @@ test('the rows are those that a transaction leaves', async () => {
   const claimed = await claim();
   const resultsOf = ({ webhookId }: Subscribed) =>
     claimed.flatMap((delivery) => (delivery.webhookId === webhookId ? [answered(delivery, 204)] : []));
-  const now = await businessNow(bursar.world);
+  // The attempts, of 7 ms, began in the hour before.
+  const now = new Date(Math.ceil((await businessNow(bursar.world)).getTime() / hour) * hour);
   const { database } = bursar.infrastructure;
   expect(await recordSuccesses(database.read(), resultsOf(one), now)).toEqual([]);
   expect(await database.write((tx) => recordResults(tx, resultsOf(other), now))).toHaveLength(3);
   const rowsOf = ({ webhookId }: Subscribed) =>
     bursar.world.sql(
-      `select to_jsonb(d) - '{id,seq,webhook_id,owner_id,event_id,created_at,attempts}'::text[] as row,
-         jsonb_array_length(attempts) as count, attempts -> 0 ->> 'deliveryId' = id || '.1' as is_own,
-         (attempts -> 0) - 'deliveryId' as attempt
+      `select to_jsonb(d) - '{id,seq,webhook_id,owner_id,event_id,created_at}'::text[] as row
        from webhook_deliveries d where webhook_id = $1 order by seq`,
       [webhookId],
     );
   const rows = await rowsOf(one);
   expect(rows).toHaveLength(3);
-  expect(rows[0]).toMatchObject({ row: { status: 'succeeded' }, count: 1, is_own: true, attempt: { responseMs: 7 } });
+  const row = { status: 'succeeded', attempts: [], success_status: 204, success_ms: 7 };
+  expect(rows[0]).toMatchObject({ row });
   expect(rows).toEqual(await rowsOf(other));
-  expect(await hoursOf(one)).toEqual([{ attempts: 3, failures: 0, answered: 3, answer_ms: 21, slowest_ms: 7 }]);
+  const counted = { attempts: 3, failures: 0, answered: 3, answer_ms: 21, slowest_ms: 7 };
+  expect(await hoursOf(one)).toEqual([{ hour: new Date(now.getTime() - hour), ...counted }]);
   expect(await hoursOf(one)).toEqual(await hoursOf(other));
+});
+
+/** Goal: the API shows each attempt, wherever it is stored: failures as records, a success in columns. */
+describe('the attempts of a delivery', () => {
+  const shownOf = async ({ webhooks, webhookId }: Subscribed) => {
+    const [inList] = (await webhooks.listWebhookDeliveries({ params: { id: webhookId } })).data;
+    if (inList === undefined) throw new Error('a delivery is listed');
+    const whole = await webhooks.getWebhookDelivery({ params: { deliveryId: inList.id } });
+    return { inList, whole };
+  };
+  const success = { responseStatus: 204, responseMs: 7, error: null };
+  const resultIn = (result: Result, now: Date) =>
+    bursar.infrastructure.database.write((tx) => recordResults(tx, [result], now));
+
+  test('a success after a failure is shown behind it, with its own times', async () => {
+    const owner = await waiting('at-the-second', 1);
+    const now = await businessNow(bursar.world);
+    const [first] = await claim();
+    if (first === undefined) throw new Error('one waits');
+    await resultIn(answered(first, 500), now);
+    const due = new Date(now.getTime() + 5 * minute);
+    const [second] = await bursar.infrastructure.database.write((tx) =>
+      claimRetries(tx, owner.webhookId, due, 1, claimLimits),
+    );
+    if (second === undefined) throw new Error('a retry is due');
+    await resultIn(answered(second, 204), due);
+    const { inList, whole } = await shownOf(owner);
+    expect(inList).toMatchObject({ status: 'succeeded', attempt: 2, deliveredAt: due.toISOString(), ...success });
+    const beganAt = (at: Date) => new Date(at.getTime() - 7).toISOString();
+    expect(whole.attempts).toEqual([
+      expect.objectContaining({ attempt: 1, deliveryId: `${first.id}.1`, at: beganAt(now), responseStatus: 500 }),
+      { attempt: 2, deliveryId: `${first.id}.2`, at: beganAt(due), ...success, responseBody: null },
+    ]);
+  });
+
+  test('a success that the version before recorded is shown as before', async () => {
+    const owner = await waiting('as-before', 1);
+    const [claimed] = await claim();
+    if (claimed === undefined) throw new Error('one waits');
+    await record([answered(claimed, 204)]);
+    const now = await shownOf(owner);
+    await bursar.world.sql(
+      `update webhook_deliveries set attempts = $1::jsonb, success_status = null, success_ms = null where id = $2`,
+      [JSON.stringify(now.whole.attempts), claimed.id],
+    );
+    expect(now.inList).toMatchObject(success);
+    expect(await shownOf(owner)).toEqual(now);
+  });
 });
 
 test('failures, ordered deliveries, and receivers that have been failing are left to the transaction', async () => {
@@ -179,8 +233,16 @@ test('a delivery that two claims have counts one of their attempts, as the clock
   const now = await businessNow(bursar.world);
   const fails = (claimed: Claimed) => database.write((tx) => recordResults(tx, [answered(claimed, 500)], now));
   expect(await fails(first)).toEqual([first.id]);
+  const third = { ...first, claim: await claimAgain() };
   expect(await fails(second)).toEqual([]);
-  expect(await countDeliveries(bursar, owner.webhookId, 'attempts_made = 1 and claims = 1')).toBe(1);
+  // As after an answer to another delivery: the receiver has not been failing, so a success needs no transaction.
+  await bursar.world.sql('update webhook_health set failures_in_row = 0, failing_since = null where webhook_id = $1', [
+    owner.webhookId,
+  ]);
+  expect(await record([answered(third, 200)])).toEqual([]);
+  expect(
+    await countDeliveries(bursar, owner.webhookId, `status = 'pending' and attempts_made = 1 and claims = 1`),
+  ).toBe(1);
   expect(await bursar.world.sql('select from delivery_claims')).toEqual([]);
 });
 

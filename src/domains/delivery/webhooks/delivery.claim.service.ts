@@ -10,7 +10,7 @@ import type { Tx } from '../../../db/tx.ts';
 import type { Id } from '../../../kernel/ids.ts';
 import { type Backlog, throughIndexes, unknownBacklog } from './delivery.backlog.service.ts';
 import { endWithoutEvent } from './delivery.end.service.ts';
-import { type ClaimedPlace, giveBack, lockHealth, releaseExpired } from './delivery.lease.service.ts';
+import { type ClaimedPlace, leaveClaims, lockHealth, releaseExpired } from './delivery.lease.service.ts';
 import { freeForgotten, mostUncrowded, parkBlocked, type SubjectPlace } from './delivery.order.service.ts';
 import { placesForRetries, unansweredUntilProbing } from './webhook.rules.ts';
 import { bodyOf } from './webhook.signature.ts';
@@ -210,7 +210,7 @@ async function claim(tx: Tx, which: Which, terms: readonly unknown[]): Promise<F
 export async function endLost(tx: Tx, lost: readonly Lost[]): Promise<void> {
   if (lost.length === 0) return;
   // Claims are locked before deliveries.
-  await giveBack(tx, lost);
+  await leaveClaims(tx, lost);
   await endWithoutEvent(tx, lost);
 }
 

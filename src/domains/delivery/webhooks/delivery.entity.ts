@@ -23,7 +23,11 @@ export const WebhookDeliverySchema = defineEntity({
     claims: p.integer().defaultRaw('default'),
     leaseUntil: p.datetime().nullable(),
     nextAttemptAt: p.datetime().nullable(),
+    /** Those that failed, and of older deliveries all. */
     attempts: p.json<AttemptRecord[]>().defaultRaw('default'),
+    /** Of the attempt that succeeded, with `successMs`. */
+    successStatus: p.integer().nullable(),
+    successMs: p.integer().nullable(),
     lostReason: p.text().nullable(),
     subjectId: p.text().nullable(),
     isParked: p.boolean().defaultRaw('default'),

@@ -19,31 +19,6 @@ export const shownStatus = (d: string): string =>
 export const isNotUnderWay = (d: string, webhookIds: string): string =>
   `${d}.seq not in (select c.seq from claimed_deliveries(${webhookIds}) c)`;
 
-/**
- * Locks the claims that `given` names by `webhook_id` and `claim`, in one order, before their deliveries. Whoever joins its
- * result to `held` by `isHeld` writes it only while the claim still has the delivery.
- */
-export const heldClaims = (given: string): string =>
-  `held as materialized (
-    select c.webhook_id, c.id, c.seqs
-    from (select distinct webhook_id, claim from ${given} order by webhook_id, claim) g cross join lateral (
-      select c.webhook_id, c.id, c.seqs from delivery_claims c
-      where c.webhook_id = g.webhook_id and c.id = g.claim limit 1 for update) c)`;
-
-/** `g` names a row of what was given, `h` one of `held`. */
-export const isHeld = 'h.webhook_id = g.webhook_id and h.id = g.claim and g.seq = any(h.seqs)';
-
-/** Takes the numbers in `over` out of the claims in `held`. */
-export const leaveClaims = (over: string): string =>
-  `rest as materialized (
-    select h.webhook_id, h.id, array(select s from unnest(h.seqs) as s where s not in (select seq from ${over})) as seqs
-    from held h),
-  smaller as (
-    update delivery_claims c set seqs = r.seqs from rest r
-    where c.webhook_id = r.webhook_id and c.id = r.id and r.seqs <> '{}'),
-  empty as (
-    delete from delivery_claims c using rest r where c.webhook_id = r.webhook_id and c.id = r.id and r.seqs = '{}')`;
-
 /** A delivery of a claim. */
 export type ClaimedPlace = { readonly webhookId: string; readonly claim: number; readonly seq: number };
 
@@ -56,16 +31,13 @@ export const lockHealth = (tx: Tx, webhookIds: readonly string[]): Promise<numbe
     webhookIds,
   ]);
 
-/** These are not sent. They take no place of their receiver any more. */
-export async function giveBack(tx: Tx, places: readonly ClaimedPlace[]): Promise<void> {
-  await runSql(
-    tx,
-    `with given as materialized (
-       select webhook_id, claim, seq from unnest($1::text[], $2::bigint[], $3::bigint[]) as r(webhook_id, claim, seq)),
-     ${heldClaims('given')}, ${leaveClaims('given')}
-     select 1`,
-    [places.map(({ webhookId }) => webhookId), places.map(({ claim }) => claim), places.map(({ seq }) => seq)],
-  );
+/** These are recorded, or are not sent. They take no place of their receiver any more. */
+export async function leaveClaims(tx: Tx, places: readonly ClaimedPlace[]): Promise<void> {
+  await runSql(tx, 'select leave_claims($1, $2, $3)', [
+    places.map(({ webhookId }) => webhookId),
+    places.map(({ claim }) => claim),
+    places.map(({ seq }) => seq),
+  ]);
 }
 
 /**

@@ -18,6 +18,9 @@ const columns = [
   'd.eventId',
   'd.plan',
   'd.attemptsMade',
+  'd.claims',
+  'd.successStatus',
+  'd.successMs',
   'd.nextAttemptAt',
   'd.lostReason',
   'd.origin',
@@ -30,10 +33,12 @@ const status = sql.raw<DeliveryStatus>(shownStatus('d')).as('status');
 
 export type DeliveryRecord = Readonly<Pick<RowOf<'webhook_deliveries'>, Column>> & {
   readonly status: DeliveryStatus;
-  readonly lastAttempt: AttemptRecord | null;
+  /** Of those in `attempts`. */
+  readonly lastRecorded: AttemptRecord | null;
 };
 export type WholeDelivery = DeliveryRecord & {
-  readonly attempts: AttemptRecord[];
+  /** Without the one that succeeded, where that is in columns. */
+  readonly attempts: readonly AttemptRecord[];
   /** Null, with `occurredAt`, where the event is not kept any more. */
   readonly data: Record<string, unknown> | null;
   readonly occurredAt: Date | null;
@@ -48,7 +53,7 @@ export type DeliveryFilter = {
   readonly to?: Date | undefined;
 };
 
-const lastAttempt = sql<AttemptRecord | null>`d.attempts -> -1`.as('lastAttempt');
+const lastRecorded = sql<AttemptRecord | null>`d.attempts -> -1`.as('lastRecorded');
 
 const whole = query((from, given: Given<{ id: string }>) =>
   from
@@ -58,7 +63,7 @@ const whole = query((from, given: Given<{ id: string }>) =>
     .select(columns)
     .select([
       status,
-      lastAttempt,
+      lastRecorded,
       'd.attempts',
       sql<Record<string, unknown> | null>`coalesce(e.data, t.data)`.as('data'),
       sql<Date | null>`coalesce(e.created_at, t.created_at)`.as('occurredAt'),
@@ -79,7 +84,7 @@ const deliveries = list((from, given: Filters<StoredFilter>) => {
   let wanted = from
     .selectFrom('webhook_deliveries as d')
     .select(columns)
-    .select([status, lastAttempt])
+    .select([status, lastRecorded])
     .where('d.webhookId', '=', given('webhookId'));
   if (given.has('status')) wanted = wanted.where('d.status', '=', given('status'));
   if (given.has('underWayTo')) {
@@ -106,7 +111,7 @@ const deadLetters = list((from, given: Filters<DeadLetterFilter>) => {
   let wanted = from
     .selectFrom('webhook_deliveries as d')
     .select(columns)
-    .select([status, lastAttempt])
+    .select([status, lastRecorded])
     .innerJoin('webhooks as w', 'w.id', 'd.webhookId')
     .where('d.ownerId', '=', given('ownerId'))
     .where('d.status', '=', sql.lit('dead'))

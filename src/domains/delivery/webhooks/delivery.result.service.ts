@@ -12,10 +12,17 @@ import type { Cause } from '../../../platform/cause.ts';
 import { ensureWorkflowRuns } from '../../../platform/workflow-runs.ts';
 import type { Claimed } from './delivery.claim.service.ts';
 import { hasNoSubscription } from './delivery.end.service.ts';
-import { countAttempts, countSuccesses } from './delivery.hours.service.ts';
-import { heldClaims, isHeld, leaveClaims } from './delivery.lease.service.ts';
+import { countAttempts } from './delivery.hours.service.ts';
+import { leaveClaims } from './delivery.lease.service.ts';
 import { endedInOrder, freeNextOf } from './delivery.order.service.ts';
-import { type AfterAttempt, afterAttempt, type Evaluated, evaluateAttempt, publishedGapsMs } from './delivery.rules.ts';
+import {
+  type AfterAttempt,
+  afterAttempt,
+  type Evaluated,
+  evaluateAttempt,
+  isSuccess,
+  publishedGapsMs,
+} from './delivery.rules.ts';
 import type { Result } from './delivery.send.service.ts';
 import { type EndpointStage, endpointWorkflow, endpointWorkflowId } from './endpoint.messages.ts';
 import { healthAfter, healthy, isProbed, type Outcome, probeRestMs, whyDisabled } from './webhook.rules.ts';
@@ -49,43 +56,38 @@ export async function recordResults(
  * needs no transaction around it. Answers the results that are left to `recordResults`.
  */
 export async function recordSuccesses(tx: Tx, results: readonly Result[], now: Date): Promise<readonly Result[]> {
-  const successes = results.flatMap((result) => {
-    const evaluated = evaluateAttempt(result.attempted);
-    return evaluated.outcome === 'success' && !result.claimed.isOrdered ? [{ result, evaluated }] : [];
-  });
+  const successes = results.filter(({ claimed, attempted }) => isSuccess(attempted) && !claimed.isOrdered);
   const plain = successes.length === results.length ? successes : withoutLastOfMixed(results, successes);
   if (plain.length === 0) return results;
+  // Of the claims that the results are of, each once; a batch has few.
+  const webhookOf = new Map(plain.map(({ claimed }) => [claimed.claim, claimed.webhookId]));
   // Columns cost PostgreSQL less than a document of records.
-  const failing = await rowsOf(tx, idRow, saveSuccesses, [
-    plain.map(({ result }) => result.claimed.id),
-    plain.map(({ result }) => result.claimed.webhookId),
-    plain.map(({ result }) => result.claimed.claimCount),
-    plain.map(({ result, evaluated }) => JSON.stringify([attemptRecord(result, evaluated, now)])),
-    plain.map(({ result }) => later(now, -result.tookMs)),
-    plain.map(({ result }) => result.tookMs),
+  const failing = await rowsOf(tx, idRow, 'select unnest(record_successes($1, $2, $3, $4, $5, $6, $7, $8, $9)) as id', [
+    [...webhookOf.values()],
+    [...webhookOf.keys()],
+    plain.map(({ claimed }) => claimed.id),
+    plain.map(({ claimed }) => claimed.claim),
+    plain.map(({ claimed }) => claimed.seq),
+    plain.map(({ claimed }) => claimed.claimCount),
+    plain.map(({ attempted }) => attempted.status),
+    plain.map(({ tookMs }) => tookMs),
     now,
-    plain.map(({ result }) => result.claimed.claim),
-    plain.map(({ result }) => result.claimed.seq),
   ]);
   if (failing.length === 0 && plain.length === results.length) return [];
   const left = new Set(failing.map(({ id }) => id));
-  const saved = new Set(plain.flatMap(({ result }) => (left.has(result.claimed.webhookId) ? [] : [result])));
+  const saved = new Set(plain.filter(({ claimed }) => !left.has(claimed.webhookId)));
   return results.filter((result) => !saved.has(result));
 }
-
-type Success = { readonly result: Result; readonly evaluated: Evaluated };
 
 /**
  * Of a receiver with other results beside its successes, the last success stays with these, because it ends the row of the
  * failures before it: without it they would count as if nothing had been answered between them.
  */
-function withoutLastOfMixed(results: readonly Result[], successes: readonly Success[]): readonly Success[] {
-  const successful = new Set(successes.map(({ result }) => result));
+function withoutLastOfMixed(results: readonly Result[], successes: readonly Result[]): readonly Result[] {
+  const successful = new Set(successes);
   const mixed = new Set(results.flatMap((one) => (successful.has(one) ? [] : [one.claimed.webhookId])));
-  const lastOf = new Map(successes.map(({ result }) => [result.claimed.webhookId, result]));
-  return successes.filter(
-    ({ result }) => !mixed.has(result.claimed.webhookId) || lastOf.get(result.claimed.webhookId) !== result,
-  );
+  const lastOf = new Map(successes.map((one) => [one.claimed.webhookId, one]));
+  return successes.filter((one) => !mixed.has(one.claimed.webhookId) || lastOf.get(one.claimed.webhookId) !== one);
 }
 
 /**
@@ -93,25 +95,6 @@ function withoutLastOfMixed(results: readonly Result[], successes: readonly Succ
  * the index of those that wait must not be chosen for finding some by their ids.
  */
 const isOpen = 'd.next_attempt_at is not null and d.claims = g.claim_count - 1';
-
-const saveSuccesses = `with given as materialized (
-    select id, webhook_id, claim_count, attempt::jsonb as attempt, began_at, answer_ms, claim, seq
-    from unnest($1::text[], $2::text[], $3::int[], $4::text[], $5::timestamptz[], $6::int[], $8::bigint[], $9::bigint[])
-      as r(id, webhook_id, claim_count, attempt, began_at, answer_ms, claim, seq)),
-  ${heldClaims('given')},
-  failing as materialized (
-    select h.webhook_id as id from webhook_health h
-    where h.webhook_id = any(array(select distinct webhook_id from given)) and h.failures_in_row > 0),
-  answered as materialized (select * from given where webhook_id <> all(array(select id from failing))),
-  counted as (
-    update webhook_deliveries d set status = 'succeeded', lease_until = null, attempts_made = d.attempts_made + 1,
-      claims = g.claim_count, next_attempt_at = null, attempts = d.attempts || g.attempt, delivered_at = $7::timestamptz
-    from answered g join held h on ${isHeld}
-    where d.id = g.id and ${isOpen}
-    returning g.webhook_id, g.began_at, g.answer_ms),
-  ${leaveClaims('answered')},
-  hours as (${countSuccesses('counted')})
-  select id from failing`;
 
 type Settled = { readonly result: Result; readonly evaluated: Evaluated; readonly after: AfterAttempt };
 
@@ -150,26 +133,33 @@ async function save(tx: Tx, settled: readonly Settled[], now: Date): Promise<Set
     seq: result.claimed.seq,
     status: after.status,
     next_attempt_at: 'nextAttemptAt' in after ? after.nextAttemptAt : null,
-    attempt: [attemptRecord(result, evaluated, now)],
+    ...(evaluated.outcome === 'success'
+      ? { failed: [], success_status: result.attempted.status, success_ms: result.tookMs }
+      : { failed: [attemptRecord(result, evaluated, now)] }),
   }));
   const counted = await rowsOf(
     tx,
     savedRow,
     `with given as materialized (
        select * from jsonb_to_recordset($1::jsonb) as r(id text, webhook_id text, claim bigint, seq bigint, claim_count int,
-         status text, next_attempt_at timestamptz, attempt jsonb)),
-     ${heldClaims('given')},
+         status text, next_attempt_at timestamptz, failed jsonb, success_status int, success_ms int)),
+     held as materialized (
+       select * from lock_claims((select array_agg(webhook_id) from given), (select array_agg(claim) from given))),
      counted as (
        update webhook_deliveries d set status = g.status, lease_until = null, attempts_made = d.attempts_made + 1,
-         claims = g.claim_count, next_attempt_at = g.next_attempt_at, attempts = d.attempts || g.attempt,
+         claims = g.claim_count, next_attempt_at = g.next_attempt_at, is_parked = false, attempts = d.attempts || g.failed,
+         success_status = g.success_status, success_ms = g.success_ms,
          delivered_at = case when g.status = 'succeeded' then $2::timestamptz end,
          dismissed_at = case when g.status = 'dead' and ${hasNoSubscription('g')} then $2::timestamptz end
-       from given g join held h on ${isHeld}
+       from given g join held h on h.id = g.claim and g.seq = any(h.seqs)
        where d.id = g.id and ${isOpen}
-       returning d.id, d.webhook_id, case when d.next_attempt_at is null then d.subject_id end as subject_id, d.seq),
-     ${leaveClaims('given')}
+       returning d.id, d.webhook_id, case when d.next_attempt_at is null then d.subject_id end as subject_id, d.seq)
      select id, webhook_id as "webhookId", subject_id as "subjectId", seq::text as seq from counted`,
     [JSON.stringify(changes), now],
+  );
+  await leaveClaims(
+    tx,
+    settled.map(({ result }) => result.claimed),
   );
   await freeNextOf(
     tx,
@@ -178,7 +168,7 @@ async function save(tx: Tx, settled: readonly Settled[], now: Date): Promise<Set
   return new Set(counted.map(({ id }) => id));
 }
 
-/** As shown under `attempts` of a delivery. */
+/** Of an attempt that failed, as shown under `attempts` of a delivery. */
 const attemptRecord = ({ claimed, attempted, tookMs, responseBody }: Result, { error }: Evaluated, now: Date) => ({
   attempt: claimed.attempt,
   deliveryId: `${claimed.id}.${claimed.claimCount}`,
@@ -186,7 +176,7 @@ const attemptRecord = ({ claimed, attempted, tookMs, responseBody }: Result, { e
   responseStatus: attempted.status,
   responseMs: attempted.status === null ? null : tookMs,
   error,
-  responseBody: error === null ? null : responseBody,
+  responseBody,
 });
 
 const countedOf =

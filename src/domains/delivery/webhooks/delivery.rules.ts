@@ -74,6 +74,8 @@ export type Attempted = {
 };
 export type Evaluated = { readonly outcome: Outcome; readonly error: string | null };
 
+export const isSuccess = (attempted: Attempted): boolean => evaluateAttempt(attempted).outcome === 'success';
+
 export function evaluateAttempt({ status, timedOut, failure }: Attempted): Evaluated {
   if (status !== null && status >= 200 && status < 300) return { outcome: 'success', error: null };
   if (status === 410) return { outcome: 'gone', error: 'answered 410 Gone' };

@@ -9,7 +9,7 @@ import { OutboundError, refusedAddress } from '../../../outbound/outbound-error.
 import { redactText } from '../../../platform/redact.ts';
 import type { Vault } from '../../../vault/vault.ts';
 import type { Claimed } from './delivery.claim.service.ts';
-import { type Attempted, evaluateAttempt, retryAfterMs } from './delivery.rules.ts';
+import { type Attempted, isSuccess, retryAfterMs } from './delivery.rules.ts';
 import { whyNotHttps } from './webhook.rules.ts';
 import { deliveryHeaders, type Secrets } from './webhook.signature.ts';
 
@@ -40,7 +40,8 @@ export function createSender({ outbound, vault, httpsOnly = false, timeoutMs = a
   return async (claimed) => {
     const whyNot = whyNotHttps(claimed.url, httpsOnly);
     if (whyNot !== undefined) return { claimed, tookMs: 0, ...ofError(refusedAddress(whyNot)) };
-    const secrets = await secretsOf(claimed);
+    const opened = secretsOf(claimed);
+    const secrets = opened instanceof Promise ? await opened : opened;
     const { body } = claimed;
     const now = new Date(); // Signatures carry real time; receivers refuse old ones.
     const signed = {
@@ -50,16 +51,15 @@ export function createSender({ outbound, vault, httpsOnly = false, timeoutMs = a
       body,
     };
     const started = performance.now();
-    const answered = await outbound
-      .request(claimed.url, {
-        method: 'POST',
-        headers: deliveryHeaders(secrets, signed, claimed),
-        body,
-        timeoutMs,
-        maxBytes: bytesRead,
-        isRepeatable: true,
-      })
-      .then(ofAnswer, ofError);
+    const request = outbound.request(claimed.url, {
+      method: 'POST',
+      headers: deliveryHeaders(secrets, signed, claimed),
+      body,
+      timeoutMs,
+      maxBytes: bytesRead,
+      isRepeatable: true,
+    });
+    const answered = await request.then(ofAnswer, ofError);
     return { claimed, tookMs: Math.round(performance.now() - started), ...answered };
   };
 }
@@ -69,7 +69,7 @@ type Answered = Omit<Result, 'claimed' | 'tookMs'>;
 function ofAnswer(answer: OutboundAnswer): Answered {
   const attempted = { status: answer.status, timedOut: false, failure: null };
   // What a receiver says with a success is not kept, so it is neither read nor masked.
-  if (evaluateAttempt(attempted).outcome === 'success') return { attempted, retryAfterMs: 0, responseBody: null };
+  if (isSuccess(attempted)) return { attempted, retryAfterMs: 0, responseBody: null };
   const { headers, text } = answer;
   return {
     attempted,
@@ -96,22 +96,38 @@ const storable = (text: string): string => text.replaceAll('\0', '').toWellForme
 
 const mostSecretsRemembered = 2_000;
 
-/** Opening costs more than signing; what is remembered is found by the sealed text, so a new secret is never missed. */
-function rememberingSecrets(vault: Vault): (claimed: Claimed) => Promise<Secrets> {
-  const opened = new Map<string, Promise<string>>();
-  const secretOf = (webhookId: string, sealedSecret: string): Promise<string> => {
-    const known = opened.get(sealedSecret);
-    if (known !== undefined) return known;
-    if (opened.size >= mostSecretsRemembered) opened.clear();
+/**
+ * Opening costs more than signing; what is remembered is found by the sealed text, so a new secret is never missed. What is
+ * known is answered at once, because a promise for each delivery costs as much as its signature.
+ */
+function rememberingSecrets(vault: Vault): (claimed: Claimed) => Secrets | Promise<Secrets> {
+  const known = new Map<string, string | Promise<string>>();
+  const secretOf = (webhookId: string, sealedSecret: string): string | Promise<string> => {
+    const found = known.get(sealedSecret);
+    if (found !== undefined) return found;
+    if (known.size >= mostSecretsRemembered) known.clear();
     const opening = vault.open(sealedSecret, secretContext(webhookId));
-    opened.set(sealedSecret, opening);
-    opening.catch(() => opened.delete(sealedSecret)); // The caller gets the failure; the next one tries again.
+    known.set(sealedSecret, opening);
+    opening.then(
+      (secret) => known.set(sealedSecret, secret),
+      () => known.delete(sealedSecret), // The caller gets the failure; the next one tries again.
+    );
     return opening;
   };
-  return async ({ webhookId, sealedSecret, previousSealedSecret: previous }) => ({
-    secret: await secretOf(webhookId, sealedSecret),
-    ...(previous !== null && { previous: await secretOf(webhookId, previous) }),
-  });
+  return ({ webhookId, sealedSecret, previousSealedSecret }) => {
+    const secret = secretOf(webhookId, sealedSecret);
+    const previous = previousSealedSecret === null ? undefined : secretOf(webhookId, previousSealedSecret);
+    if (secret instanceof Promise || previous instanceof Promise) return secretsFrom(secret, previous);
+    return previous === undefined ? { secret } : { secret, previous };
+  };
+}
+
+async function secretsFrom(
+  secret: string | Promise<string>,
+  previous: string | Promise<string> | undefined,
+): Promise<Secrets> {
+  const [opened, before] = await Promise.all([secret, previous]);
+  return before === undefined ? { secret: opened } : { secret: opened, previous: before };
 }
 
 /** Where in the vault a subscription's secret belongs. */
