@@ -20,7 +20,7 @@ type Options<Item> = {
   readonly patienceMs?: number;
   /** What comes when as many wait is refused. */
   readonly mostWaiting?: number;
-  /** From the arrival to the begin. */
+  /** From the arrival to the begin, and as long again for what a batch leaves, which has changed nothing. */
   readonly withinMs: number;
   readonly tooLate: () => Error;
   /** As many wait as may. */
@@ -42,8 +42,10 @@ type Queued<Item, Result> = {
   group: string;
   /** By its arrival. */
   readonly place: number;
-  /** Infinite once it has begun. */
+  /** Infinite while a batch has it. */
   until: number;
+  /** The same of what a batch left. */
+  readonly untilAgain: number;
   readonly patientUntil: number;
   readonly done: (result: Result) => void;
   readonly failed: (error: unknown) => void;
@@ -155,9 +157,12 @@ export function inLanes<Item, Result>(
       const outcome = outcomes[i];
       if (outcome === undefined || !('again' in outcome)) return false;
       one.group = outcome.again;
+      one.until = one.untilAgain;
       return true;
     });
-    if (again.length > 0) waiting = [...again, ...waiting].sort((one, other) => one.place - other.place);
+    if (again.length === 0) return;
+    waiting = [...again, ...waiting].sort((one, other) => one.place - other.place);
+    watch();
   };
 
   const outcomesOf = async (batch: readonly Queued<Item, Result>[]): Promise<readonly Outcome<Result>[]> => {
@@ -196,7 +201,7 @@ export function inLanes<Item, Result>(
     new Promise<Result>((done, failed) => {
       if (isFull()) return failed(tooMany());
       const now = performance.now();
-      const times = { until: now + withinMs, patientUntil: now + patienceMs };
+      const times = { until: now + withinMs, untilAgain: now + 2 * withinMs, patientUntil: now + patienceMs };
       waiting.push({ item, key: keyOf(item), group: groupOf(item), place: arrived++, ...times, done, failed });
       begin();
       if (timer === undefined) watch();

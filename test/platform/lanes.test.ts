@@ -179,7 +179,7 @@ test('a batch that fails fails its items alone, and so does one without a outcom
 });
 
 test('what has not begun in time is refused while the lanes hang, and what has begun is not', async () => {
-  const { batches, submit, ids } = controlled({ lanes: 1, withinMs: 5 });
+  const { batches, submit, ids } = controlled({ lanes: 1, withinMs: 50 });
   const first = submit(item('a'));
   await expect(submit(item('b'))).rejects.toThrow('too late');
   const third = submit(item('c'));
@@ -191,6 +191,27 @@ test('what has not begun in time is refused while the lanes hang, and what has b
   await settled();
   batches[2]?.end();
   await third.catch(() => undefined); // In time or not: the machine may have slept.
+});
+
+test('what a batch leaves has as long again, and is refused then', async () => {
+  const { batches, submit, ids } = controlled({ lanes: 1, withinMs: 20 });
+  const first = submit(item('a'));
+  const leftAt = performance.now();
+  batches[0]?.end([{ again: 'a' }]);
+  await settled();
+  const second = submit(item('b', 'a')).catch((error: Error) => error.message);
+  expect(ids()).toEqual([['a'], ['a']]);
+  // It is left again and again, and its group is under way in no batch but its own.
+  const last = first.then(
+    () => 'done',
+    (error: Error) => error.message,
+  );
+  while (performance.now() < leftAt + 200 && batches.length < 1_000) {
+    batches.at(-1)?.end([{ again: 'a' }, { again: 'a' }].slice(0, batches.at(-1)?.ids.length));
+    await settled();
+  }
+  expect(await Promise.all([last, second])).toEqual(['too late', 'too late']);
+  expect(performance.now() - leftAt).toBeGreaterThanOrEqual(40);
 });
 
 test('what comes when too many wait is refused at once', async () => {

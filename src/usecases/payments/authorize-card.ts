@@ -56,8 +56,8 @@ export const authorizeCard = ({ mostWaitMs = second, ...deps }: AuthorizeCardDep
   });
   const authorize = async (received: Authorization): Promise<AuthorizationAnswer> => {
     const { answer, ask } = await decide(deps, mostWaitMs, decideInBatch, received);
-    // Apart from the decision, which is kept already and must be answered in time: should it get lost, the merchant's next
-    // try asks again.
+    // Apart from the decision, which is kept already and must be answered in time: should it get lost, a repeat of the message
+    // asks, or the merchant's next try.
     if (ask !== undefined) {
       await writeWithin(deps.database, mostWaitMs, ask)().catch((error: unknown) => {
         deps.log.error(
@@ -159,7 +159,7 @@ async function attempt(
 ): Promise<Decided | undefined> {
   const { message, cause } = received;
   const loaded = await load(tx, received);
-  if ('known' in loaded) return answerAgain(received, loaded.known);
+  if ('known' in loaded) return answerAgain(deps, received, loaded.known);
   if ('unknownCard' in loaded)
     return locks === 'locked' ? { answer: await declineUnknownCard(tx, received) } : undefined;
   const { facts } = loaded;
@@ -168,7 +168,9 @@ async function attempt(
   const { transactionId, payload, cause: caused } = toWrite.writing;
   const known = await apply(tx, payload, locks);
   if (known === 'stale') return undefined;
-  if (known !== null) return known.requestHash === missingAuthorization ? undefined : answerAgain(received, known);
+  if (known !== null) {
+    return known.requestHash === missingAuthorization ? undefined : answerAgain(deps, received, known);
+  }
   const { adapter } = received;
   const booking = { adapter, cause, cardRef: message.cardRef, early: facts.early, transactionId };
   await bookEarlyMessages(tx, booking);

@@ -17,13 +17,15 @@ import {
   type Question,
 } from '../../domains/payments/network/authorization-facts.ts';
 import { type Writing, writingOf } from '../../domains/payments/network/authorization-write.ts';
+import { findUnasked } from '../../domains/payments/network/decision.queries.ts';
 import type { AuthorizationAnswer, AuthorizationMessage } from '../../domains/payments/network/network.contract.ts';
 import { sameAnswer } from '../../domains/payments/network/network-message.service.ts';
 import type { Received } from '../../domains/payments/network/received-message.ts';
 import { explained } from '../../domains/payments/network/remedy.rules.ts';
 import type { RequestFacts, RiskFacts } from '../../domains/spending/policies/policy.rules.ts';
 import type { RiskEngine } from '../../domains/spending/risk/risk.port.ts';
-import type { RequestApproval } from '../spending/request-approval.ts';
+import { later } from '../../kernel/instant.ts';
+import { personDecidesMs, type RequestApproval } from '../spending/request-approval.ts';
 
 export type DecidingDeps = { readonly requestApproval: RequestApproval; readonly risk: RiskEngine };
 export type Authorization = Received<AuthorizationMessage>;
@@ -84,11 +86,39 @@ export function answerOf(
   };
 }
 
-/** The database keeps the answer, not the order of its fields: a repeat is answered byte for byte alike. */
-export function answerAgain({ message, requestHash }: Authorization, known: Known): Decided {
+/**
+ * The database keeps the answer, not the order of its fields: a repeat is answered byte for byte alike. The process that
+ * decided may have died before it asked a person, so a repeat of a decline does.
+ */
+export function answerAgain(
+  deps: Pick<DecidingDeps, 'requestApproval'>,
+  received: Authorization,
+  known: Known,
+): Decided {
+  const { message, requestHash } = received;
   const { decision, approvedCents, transactionId, rule, reason } = sameAnswer(known, requestHash, message.id);
   const because = { ...(rule === undefined ? {} : { rule }), ...(reason === undefined ? {} : { reason }) };
-  return { answer: { decision, approvedCents, transactionId, ...because } };
+  const answer = { decision, approvedCents, transactionId, ...because };
+  if (decision !== 'declined' || transactionId === null) return { answer };
+  return { answer, ask: (tx) => askIfUnasked(tx, deps, received, transactionId) };
+}
+
+async function askIfUnasked(
+  tx: Tx,
+  { requestApproval }: Pick<DecidingDeps, 'requestApproval'>,
+  received: Authorization,
+  transactionId: string,
+): Promise<void> {
+  const unasked = await findUnasked(tx, transactionId, later(received.cause.at, -personDecidesMs));
+  if (unasked === null) return;
+  const { ownerId, agentId, cardId, policyVersion, ...declined } = unasked;
+  const policy = policyVersion === null ? null : { version: policyVersion };
+  await requestApproval(
+    tx,
+    received,
+    { card: { id: cardId, ownerId, agentId }, policy },
+    { ...declined, transactionId },
+  );
 }
 
 /** `host`: where the credential with the payment token was presented. */

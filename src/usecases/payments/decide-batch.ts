@@ -8,6 +8,7 @@ import type { Outcome } from '../../db/lanes.ts';
 import { applyAuthorizations, isForBatch } from '../../domains/payments/network/authorization-batch.ts';
 import {
   type AuthorizationFacts,
+  type Known,
   type Loaded,
   loadAuthorizations,
 } from '../../domains/payments/network/authorization-facts.ts';
@@ -55,7 +56,7 @@ async function decideTogether(deps: BatchDeps, batch: readonly Authorization[]):
   );
   const before = createBefore();
   const found = questions.map(({ received, loaded: one }, i): Ended | Written => {
-    if ('known' in one) return answeredAgain(received, one.known);
+    if ('known' in one) return answeredAgain(deps, received, one.known);
     const risk = risks[i];
     if (risk === undefined || !isPlain(one)) return { done: alone };
     if (before.hasPaid(one.facts)) return { again: `agent/${one.facts.agent.id}` };
@@ -116,9 +117,9 @@ function createBefore() {
 }
 
 /** The same id saying something else is refused, and concerns that message alone. */
-function answeredAgain(received: Authorization, known: Parameters<typeof answerAgain>[1]): Ended {
+function answeredAgain(deps: DecidingDeps, received: Authorization, known: Known): Ended {
   try {
-    return { done: answerAgain(received, known) };
+    return { done: answerAgain(deps, received, known) };
   } catch (error) {
     return { failed: error };
   }

@@ -22,16 +22,24 @@ import { day, later } from '../../kernel/instant.ts';
 import { cents, eurosFromCents } from '../../kernel/money.ts';
 import { whyAtLimit } from '../../platform/assert-limit.ts';
 
-const personDecidesMs = day;
+export const personDecidesMs = day;
 const retryPassesMinutes = 15;
 
-type Declined = Pick<Decision, 'outcome' | 'rule' | 'reason' | 'trace'> & { readonly transactionId: string };
+export type DeclinedForPerson = Pick<Decision, 'outcome' | 'rule' | 'reason' | 'trace'> & {
+  readonly transactionId: string;
+};
+
+/** Of the facts of its decision. */
+type Charged = {
+  readonly card: Pick<AuthorizationFacts['card'], 'id' | 'ownerId' | 'agentId'>;
+  readonly policy: Pick<NonNullable<AuthorizationFacts['policy']>, 'version'> | null;
+};
 
 export type RequestApproval = (
   tx: Tx,
   received: Received<AuthorizationMessage>,
-  facts: AuthorizationFacts,
-  declined: Declined,
+  charged: Charged,
+  declined: DeclinedForPerson,
 ) => Promise<void>;
 
 /** The authorization is declined and kept already; a charge that is asked about already is not asked about twice. */
@@ -109,7 +117,7 @@ export const requestApproval =
   };
 
 /** A rotation or a close may have come since the decline; the agent is held so that none comes now. */
-async function cardOfNow(tx: Tx, { id, ownerId, agentId }: AuthorizationFacts['card']): Promise<CardRow | null> {
+async function cardOfNow(tx: Tx, { id, ownerId, agentId }: Charged['card']): Promise<CardRow | null> {
   const agent = await lockAgent(tx, ownerId, agentId);
   if (agent === undefined || agent.status === 'closed') return null;
   let card = await findCard(tx, id);

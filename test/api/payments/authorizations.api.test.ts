@@ -1,9 +1,11 @@
 /** The network asks whether a card may pay. Real HTTP, signatures and rows. @module */
+
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from '@jest/globals';
 import { applyToIntent } from '../../../src/domains/spending/intents/intent.service.ts';
+import { hour } from '../../../src/kernel/instant.ts';
 import { eventNamesOf, eventsOf } from '../../support/events.ts';
 import { type Network, usePayments } from '../../support/payments-suite.ts';
 import {
@@ -308,6 +310,32 @@ describe('a charge that needs a person', () => {
     await world.sql('drop trigger no_intents on intents');
     await network.authorize(payer);
     expect(await pendingOf(payer)).toHaveLength(1);
+  });
+
+  test('a repeat asks a person where the first one did not get that far, once, and not after a day', async () => {
+    const payer = await aPayer(world, { policy: { auto_approve_limit_cents: 1_000 } });
+    const message = network.authorizationOf(payer);
+    const first = await network.send('authorizations', message);
+    expect(first).toMatchObject({ status: 200, body: { decision: 'declined', rule: 'auto_approve_limit' } });
+    // As if the process had died after the decision.
+    const forget = async () => {
+      const ids = await world.sql<{ id: string }>('delete from intents where agent_id = $1 returning id', [
+        payer.agentId,
+      ]);
+      await world.sql('delete from workflow_runs where subject_id = any($1)', [ids.map(({ id }) => id)]);
+    };
+    await forget();
+    expect(await network.send('authorizations', message)).toEqual(first);
+    const [asked] = await pendingOf(payer);
+    expect(asked).toMatchObject({ status: 'pending_approval' });
+    // Whatever has become of the request, its charge is not asked about again.
+    await world.sql(`update intents set status = 'cancelled' where agent_id = $1`, [payer.agentId]);
+    expect(await network.send('authorizations', message)).toEqual(first);
+    expect(await pendingOf(payer)).toMatchObject([{ status: 'cancelled' }]);
+    await forget();
+    await world.advance(25 * hour);
+    expect(await network.send('authorizations', message)).toEqual(first);
+    expect(await pendingOf(payer)).toEqual([]);
   });
 
   test('gets no approval request where a rule refuses it', async () => {

@@ -197,6 +197,44 @@ export const lockFaults: readonly Fault[] = [
         to: '',
         harm: 'one busy agent with several cards fills every batch',
       },
+      {
+        from: 'one.until = one.untilAgain;',
+        to: '',
+        harm: 'an authorization that collides with others waits without limit',
+        named: 'as long again',
+      },
+    ],
+  ),
+  ...faultsIn(
+    'locks',
+    'src/usecases/payments/decide-authorization.ts',
+    ['test/api/payments/authorizations'],
+    [
+      {
+        from: "if (decision !== 'declined' || transactionId === null) return { answer };",
+        to: 'if (decision.length > 0) return { answer };',
+        harm: 'a person is never asked about a charge where the process died after the decision',
+        named: 'a repeat asks',
+      },
+      {
+        from: 'later(received.cause.at, -personDecidesMs)',
+        to: 'new Date(0)',
+        harm: 'a message that is repeated days later asks about a charge of then',
+        named: 'a repeat asks',
+      },
+    ],
+  ),
+  ...faultsIn(
+    'locks',
+    'src/domains/payments/network/decision.queries.ts',
+    ['test/api/payments/authorizations'],
+    [
+      {
+        from: "and i.declined_charge ->> 'transactionId' = $1)",
+        to: 'and false)',
+        harm: 'each repeat of a message asks a person again',
+        named: 'a repeat asks',
+      },
     ],
   ),
   ...faultsIn(

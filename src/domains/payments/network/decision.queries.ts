@@ -100,6 +100,43 @@ const declined = columnRow({
 export type Declined = z.output<typeof declined>;
 export type DeclinedDecision = NonNullable<Declined['decision']>;
 
+const forPerson = columnRow({
+  ownerId: z.string(),
+  agentId: z.string(),
+  cardId: z.string(),
+  policyVersion: z.number().nullable(),
+  outcome: z.literal('declined'),
+  rule: z.string(),
+  reason: z.string(),
+  trace,
+});
+
+/**
+ * The decline of a charge, if only the approval of a person was missing, it was decided after `since`, and no person was asked
+ * because of it. Else null.
+ */
+export async function findUnasked(
+  tx: Tx,
+  transactionId: string,
+  since: Date,
+): Promise<z.output<typeof forPerson> | null> {
+  const found = await firstRowOf(
+    tx,
+    forPerson,
+    `select d.owner_id, d.agent_id, d.card_id, d.policy_version, d.outcome, d.rule, d.reason, d.trace
+     from (
+       select * from decisions where transaction_id = $1 and message_id is null order by seq desc limit 1) d
+     where d.outcome = 'declined' and d.card_id is not null and d.at > $2
+       and jsonb_path_exists(d.trace, '$[*] ? (@.rule == $rule && @.outcome == "needs_approval")',
+         jsonb_build_object('rule', d.rule))
+       and not exists (
+         select from intents i
+         where i.agent_id = d.agent_id and i.created_at >= d.at and i.declined_charge ->> 'transactionId' = $1)`,
+    [transactionId, since],
+  );
+  return found ?? null;
+}
+
 /** A charge with its decision, for an owner who wants to let it pass; null where it is not this owner's. */
 export async function findDeclined(tx: Tx, transactionId: string, ownerId: string): Promise<Declined | null> {
   const found = await firstRowOf(
