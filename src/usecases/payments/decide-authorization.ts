@@ -4,6 +4,7 @@
  * @module
  */
 import { createHash } from 'node:crypto';
+import { runSql } from '../../db/statement.ts';
 import type { Tx } from '../../db/tx.ts';
 import {
   type Decision,
@@ -17,7 +18,7 @@ import {
   type Question,
 } from '../../domains/payments/network/authorization-facts.ts';
 import { type Writing, writingOf } from '../../domains/payments/network/authorization-write.ts';
-import { findUnasked } from '../../domains/payments/network/decision.queries.ts';
+import { findLackingPerson } from '../../domains/payments/network/decision.queries.ts';
 import type { AuthorizationAnswer, AuthorizationMessage } from '../../domains/payments/network/network.contract.ts';
 import { sameAnswer } from '../../domains/payments/network/network-message.service.ts';
 import type { Received } from '../../domains/payments/network/received-message.ts';
@@ -109,9 +110,15 @@ async function askIfUnasked(
   received: Authorization,
   transactionId: string,
 ): Promise<void> {
-  const unasked = await findUnasked(tx, transactionId, later(received.cause.at, -personDecidesMs));
-  if (unasked === null) return;
-  const { ownerId, agentId, cardId, policyVersion, ...declined } = unasked;
+  const lacking = await findLackingPerson(tx, transactionId, later(received.cause.at, -personDecidesMs));
+  if (lacking === null) return;
+  const { ownerId, agentId, cardId, policyVersion, at, ...declined } = lacking;
+  const asked = await runSql(
+    tx,
+    `select 1 from intents where agent_id = $1 and created_at >= $2 and declined_charge ->> 'transactionId' = $3`,
+    [agentId, at, transactionId],
+  );
+  if (asked > 0) return;
   const policy = policyVersion === null ? null : { version: policyVersion };
   await requestApproval(
     tx,

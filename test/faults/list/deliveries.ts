@@ -174,7 +174,7 @@ export const deliveryFaults: readonly Fault[] = [
     ['test/workflows/delivery/successes'],
     [
       {
-        from: 'o.lease_until >= now() and u.seq = any(o.seqs)',
+        from: 'o.webhook_id = u.webhook_id and o.lease_until >= now() and u.seq = any(o.seqs)',
         to: 'false',
         harm: 'a success is refused, and sent again, because an older claim of its delivery was released',
         named: 'leaves it to the second',

@@ -222,16 +222,9 @@ export const lockFaults: readonly Fault[] = [
         harm: 'a message that is repeated days later asks about a charge of then',
         named: 'a repeat asks',
       },
-    ],
-  ),
-  ...faultsIn(
-    'locks',
-    'src/domains/payments/network/decision.queries.ts',
-    ['test/api/payments/authorizations'],
-    [
       {
-        from: "and i.declined_charge ->> 'transactionId' = $1)",
-        to: 'and false)',
+        from: '  if (asked > 0) return;\n',
+        to: '',
         harm: 'each repeat of a message asks a person again',
         named: 'a repeat asks',
       },

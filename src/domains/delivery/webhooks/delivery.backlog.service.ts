@@ -41,9 +41,9 @@ export async function lookForBacklog(tx: Tx, before: Backlog): Promise<Backlog> 
  * What is open is little beside what is over, but comes and goes faster than statistics are taken; a plan that reads a
  * whole table is never right here. For this transaction only.
  */
-export const throughIndexes = (tx: Tx): Promise<number> =>
+export const throughIndexes = (tx: Tx, further: readonly string[] = []): Promise<number> =>
   runSql(tx, `select set_config(name, 'off', true) from unnest($1::text[]) as name`, [
-    ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin'],
+    ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', ...further],
   ]);
 
 /** Where something is parked, any of it may wait again, so all numbers are looked at. */

@@ -46,32 +46,43 @@ export async function leaveClaims(tx: Tx, places: readonly ClaimedPlace[]): Prom
  * a late result is being written to.
  */
 export async function releaseExpired(tx: Tx, webhookIds?: readonly string[]): Promise<void> {
-  await throughIndexes(tx);
+  // Each look-up names the order of its index, and nothing is sorted: with the statistics of a moment when much was under way, a
+  // plan reads all deliveries of the receiver.
+  await throughIndexes(tx, ['enable_sort']);
   const [claims, deliveries] =
-    webhookIds === undefined
-      ? ['delivery_claims c where', 'webhook_deliveries d where']
-      : [of('delivery_claims', 'c'), of('webhook_deliveries', 'd')];
+    webhookIds === undefined ? [expiredClaims(), leftByOlder()] : [ofEach(expiredClaims), ofEach(leftByOlder)];
   await runSql(
     tx,
     `with expired as materialized (
-       select c.webhook_id, c.id, c.seqs from ${claims} c.lease_until < now() for update of c skip locked),
+       ${claims}),
      released as (
        delete from delivery_claims c using expired e where c.webhook_id = e.webhook_id and c.id = e.id),
      -- The version before this one claims by status and lease of the delivery.
      older as (
-       update webhook_deliveries set status = 'pending', lease_until = null where id = any(array(
-         select d.id from ${deliveries} d.status = 'delivering' and d.lease_until < now()
-         for update of d skip locked)))
+       update webhook_deliveries set status = 'pending', lease_until = null where id = any(array(${deliveries})))
+     -- By an array and not by a join, which a plan that was made for empty tables would begin with all deliveries.
      update webhook_deliveries u set claims = u.claims + 1
-     from expired e cross join lateral open_deliveries(e.webhook_id, e.seqs) d
-     -- Another claim may have it, where the clock of PostgreSQL was set forward; its result counts by the next number.
-     where u.id = d.id and not exists (
-       select from delivery_claims o
-       where o.webhook_id = e.webhook_id and o.id <> e.id and o.lease_until >= now() and u.seq = any(o.seqs))`,
+     where u.id = any(array(select d.id from expired e cross join lateral open_deliveries(e.webhook_id, e.seqs) d))
+       -- Another claim may have it, where the clock of PostgreSQL was set forward; its result counts by the next number.
+       and not exists (
+         select from delivery_claims o
+         where o.webhook_id = u.webhook_id and o.lease_until >= now() and u.seq = any(o.seqs))`,
     webhookIds === undefined ? [] : [webhookIds],
   );
 }
 
+type OfReceiver = { readonly where: string; readonly order: string };
+const ofAll = (order: string): OfReceiver => ({ where: '', order });
+
+const expiredClaims = ({ where, order }: OfReceiver = ofAll('c.lease_until')): string =>
+  `select c.webhook_id, c.id, c.seqs from delivery_claims c
+   where ${where} c.lease_until < now() order by ${order} for update skip locked`;
+
+const leftByOlder = ({ where, order }: OfReceiver = ofAll('d.webhook_id, d.lease_until')): string =>
+  `select d.id from webhook_deliveries d
+   where ${where} d.status = 'delivering' and d.lease_until < now() order by ${order} for update skip locked`;
+
 /** From receiver to receiver, so that those of others are not read. */
-const of = (table: string, alias: string): string =>
-  `unnest($1::text[]) as r(id) join ${table} ${alias} on ${alias}.webhook_id = r.id where`;
+const ofEach = (found: (of: OfReceiver) => string): string =>
+  `select f.* from unnest($1::text[]) as r(id)
+   cross join lateral (${found({ where: 'webhook_id = r.id and', order: 'lease_until' })}) f`;

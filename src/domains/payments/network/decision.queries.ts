@@ -109,13 +109,11 @@ const forPerson = columnRow({
   rule: z.string(),
   reason: z.string(),
   trace,
+  at: z.date(),
 });
 
-/**
- * The decline of a charge, if only the approval of a person was missing, it was decided after `since`, and no person was asked
- * because of it. Else null.
- */
-export async function findUnasked(
+/** The decline of a charge, if only the approval of a person was missing, and it was decided after `since`. Else null. */
+export async function findLackingPerson(
   tx: Tx,
   transactionId: string,
   since: Date,
@@ -123,15 +121,12 @@ export async function findUnasked(
   const found = await firstRowOf(
     tx,
     forPerson,
-    `select d.owner_id, d.agent_id, d.card_id, d.policy_version, d.outcome, d.rule, d.reason, d.trace
+    `select d.owner_id, d.agent_id, d.card_id, d.policy_version, d.outcome, d.rule, d.reason, d.trace, d.at
      from (
        select * from decisions where transaction_id = $1 and message_id is null order by seq desc limit 1) d
      where d.outcome = 'declined' and d.card_id is not null and d.at > $2
        and jsonb_path_exists(d.trace, '$[*] ? (@.rule == $rule && @.outcome == "needs_approval")',
-         jsonb_build_object('rule', d.rule))
-       and not exists (
-         select from intents i
-         where i.agent_id = d.agent_id and i.created_at >= d.at and i.declined_charge ->> 'transactionId' = $1)`,
+         jsonb_build_object('rule', d.rule))`,
     [transactionId, since],
   );
   return found ?? null;
