@@ -69,14 +69,20 @@ export async function runToEnd(launch: Launch): Promise<string> {
   return output;
 }
 
+/** `coming`: not yet, and the time for it begins anew. */
+export type Asked = boolean | 'coming';
+
 /** Asks again and again until `ask` is true; `alive` false ends the wait early. */
 export async function waitUntil(
   what: string,
-  ask: () => Promise<boolean>,
+  ask: () => Promise<Asked>,
   { withinMs, everyMs = 50, alive = () => true }: { withinMs: number; everyMs?: number; alive?: () => boolean },
 ): Promise<void> {
-  const start = performance.now();
-  while (!(await ask())) {
+  let start = performance.now();
+  for (;;) {
+    const asked = await ask();
+    if (asked === true) return;
+    if (asked === 'coming') start = performance.now();
     if (!alive()) throw new Error(`${what}: the program ended before it answered`);
     if (performance.now() - start > withinMs) throw new Error(`${what}: no answer within ${withinMs / 1000} s`);
     await sleep(everyMs);

@@ -5,12 +5,21 @@
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, chown, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, readdir, readFile, readlink, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { hasExited, type Launch, runToEnd, type StopSteps, spawnLogged, stopChild, waitUntil } from './launch.ts';
+import {
+  type Asked,
+  hasExited,
+  type Launch,
+  runToEnd,
+  type StopSteps,
+  spawnLogged,
+  stopChild,
+  waitUntil,
+} from './launch.ts';
 import { signalIfThere } from './pids.ts';
 import { type PostgresPlace, placePostgres } from './postgres-place.ts';
 
@@ -25,6 +34,11 @@ export type PostgresOptions = {
   applicationPassword?: string;
   /** False only for throwaway test databases: a power cut may lose or break the data. */
   durable?: boolean;
+  /** Told from time to time that the server recovers, which may take minutes. */
+  say?: (line: string) => void;
+  /** How long it may neither accept connections nor say that it recovers. */
+  silentWithinMs?: number;
+  sayEveryMs?: number;
 };
 
 export type Postgres = { url: string; pid: number; place: PostgresPlace; stop(): Promise<void> };
@@ -139,21 +153,54 @@ async function makeCluster({ dataDir, programs, user }: PostgresPlace, options: 
   await rm(half, { recursive: true, force: true });
 }
 
-/** A server left over by a dead supervisor is stopped; a lock file that names a stranger's process is removed. */
+/**
+ * A server left over by a dead supervisor is stopped, and then what a server that was killed has left; a lock file that
+ * names a stranger's process is removed.
+ */
 async function endFormerServer(dataDir: string): Promise<void> {
   const lock = join(dataDir, 'postmaster.pid');
   const pid = Number.parseInt(await readFile(lock, 'utf8').catch(() => ''), 10);
   if (!Number.isInteger(pid)) return;
-  if (!isServerOver(pid, dataDir)) {
-    await rm(lock, { force: true });
-    return;
+  const serverOf = async () => (isServerOver(pid, dataDir) ? [pid] : []);
+  await endAll(serverOf, stopPostgres, dataDir);
+  await endAll(() => leftOver(dataDir), stopLeftOver, dataDir);
+  await rm(lock, { force: true });
+}
+
+async function endAll(running: () => Promise<readonly number[]>, steps: StopSteps, dataDir: string): Promise<void> {
+  let pids = await running();
+  for (const { signal, withinMs } of steps) {
+    for (const pid of pids) signalIfThere(pid, signal);
+    for (let waited = 0; waited < withinMs && pids.length > 0; waited += 50) {
+      await sleep(50);
+      pids = await running();
+    }
   }
-  for (const { signal, withinMs } of stopPostgres) {
-    signalIfThere(pid, signal);
-    for (let waited = 0; waited < withinMs && isServerOver(pid, dataDir); waited += 50) await sleep(50);
-    if (!isServerOver(pid, dataDir)) return;
+  if (pids.length > 0) throw new Error(`PostgreSQL (process ${pids[0]}) still runs over ${dataDir} and does not stop`);
+}
+
+const stopLeftOver: StopSteps = [
+  { signal: 'SIGTERM', withinMs: 5_000 },
+  { signal: 'SIGKILL', withinMs: 2_000 },
+];
+
+/**
+ * Processes of a server that was killed. Most end with it, but one that executes a statement ends only when it waits for
+ * something, and until then no other server starts over the folder. Found where the system has /proc.
+ */
+async function leftOver(dataDir: string): Promise<number[]> {
+  const folder = await realpath(dataDir);
+  const names = await readdir('/proc').catch(() => []);
+  const found = names
+    .filter((name) => /^\d+$/.test(name))
+    .map(async (pid) => ((await isOver(pid)) ? Number(pid) : undefined));
+  return (await Promise.all(found)).filter((pid) => pid !== undefined);
+
+  /** Each process of a server works in its folder. Another user's cannot be seen, and is not the server's. */
+  async function isOver(pid: string): Promise<boolean> {
+    if ((await readlink(`/proc/${pid}/cwd`).catch(() => '')) !== folder) return false;
+    return (await readFile(`/proc/${pid}/comm`, 'utf8').catch(() => '')).trim() === 'postgres';
   }
-  throw new Error(`PostgreSQL (process ${pid}) still runs over ${dataDir} and does not stop`);
 }
 
 function isServerOver(pid: number, dataDir: string): boolean {
@@ -161,10 +208,10 @@ function isServerOver(pid: number, dataDir: string): boolean {
   return stdout?.includes(`-D ${dataDir} `) ?? false;
 }
 
-/** Waits until the server answers (after a crash it recovers first) and makes the database where it is missing. */
+/** Waits until the server accepts connections and makes the database where it is missing. */
 async function answer(options: PostgresOptions, alive: () => boolean): Promise<string> {
   const { database = 'postgres' } = options;
-  await waitUntil('PostgreSQL', () => canConnect(databaseUrl(options, 'postgres')), { withinMs: 120_000, alive });
+  await accepts(options, alive);
   if (database !== 'postgres') await ensureDatabase(databaseUrl(options, 'postgres'), database);
   const { applicationPassword } = options;
   if (applicationPassword !== undefined) await ensureRole(databaseUrl(options, 'postgres'), applicationPassword);
@@ -175,14 +222,37 @@ function databaseUrl({ port, password }: PostgresOptions, database: string): str
   return `postgres://postgres:${encodeURIComponent(password)}@127.0.0.1:${port}/${database}`;
 }
 
-async function canConnect(url: string): Promise<boolean> {
+/**
+ * After a crash the server recovers first, for as long as its log and its disk need. Meanwhile it refuses connections, and
+ * must not be ended for that: the next one would begin anew.
+ */
+async function accepts(
+  { silentWithinMs = 120_000, sayEveryMs = 10_000, say = () => undefined, ...options }: PostgresOptions,
+  alive: () => boolean,
+): Promise<void> {
+  const url = databaseUrl(options, 'postgres');
+  const since = performance.now();
+  let saidAt = since;
+  const ask = async (): Promise<Asked> => {
+    const asked = await connectOnce(url);
+    const now = performance.now();
+    if (asked === 'coming' && now - saidAt >= sayEveryMs) {
+      say(`PostgreSQL recovers after a crash, for ${Math.round((now - since) / 1_000)} s so far`);
+      saidAt = now;
+    }
+    return asked;
+  };
+  await waitUntil('PostgreSQL', ask, { withinMs: silentWithinMs, alive });
+}
+
+async function connectOnce(url: string): Promise<Asked> {
   try {
     await withClient(url, (client) => client.query('select 1'));
     return true;
   } catch (error) {
     // A server answers, but refuses our password; waiting does not help.
     if (isWrongPassword(error)) throw error;
-    return false;
+    return (error as { code?: string }).code === '57P03' && 'coming';
   }
 }
 

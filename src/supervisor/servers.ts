@@ -32,7 +32,7 @@ export function postgresPlan({
     name: 'postgres',
     async launch() {
       const isFirst = !prepared;
-      prepared = await preparePostgres({ dir, port, password, database: 'bursar', applicationPassword });
+      prepared = await preparePostgres({ dir, port, password, database: 'bursar', applicationPassword, say });
       if (isFirst && !prepared.place.dataDir.startsWith(dir)) {
         say(`the database lies in ${prepared.place.dataDir}, where the system user postgres can reach it`);
       }

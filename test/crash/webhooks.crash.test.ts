@@ -138,8 +138,8 @@ async function commitSome(ownerId: string, count: number): Promise<string[]> {
     (await site.sql('select 1 from events where id = $1', [ids[0]])).length > 0 ||
     (await site.sql(`select record_changes($1::jsonb, '[]')`, [JSON.stringify(events)])).length > 0;
   await eventually(
-    () => isThere().catch(() => false),
-    (there) => there,
+    () => isThere().catch((error: Error) => error.message),
+    (there) => there === true,
     240_000,
   );
   return ids;

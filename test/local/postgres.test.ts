@@ -2,14 +2,15 @@
 
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { appendFile, chmod, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { freePort } from '../../src/supervisor/ports.ts';
-import { type Postgres, sharedBuffersMib, startPostgres } from '../../src/supervisor/postgres.ts';
+import { type Postgres, type PostgresOptions, sharedBuffersMib, startPostgres } from '../../src/supervisor/postgres.ts';
 import { folderElsewhere } from '../../src/supervisor/postgres-place.ts';
+import { eventually } from '../support/world.ts';
 import { testFolder } from './folder.ts';
 
 const running: Postgres[] = [];
@@ -17,8 +18,9 @@ afterAll(async () => {
   await Promise.all(running.map((postgres) => postgres.stop()));
 });
 
-async function startIn(dir: string, password = 'a p/ss'): Promise<Postgres> {
-  const postgres = await startPostgres({ dir, port: await freePort(), password, database: 'bursar' });
+async function startIn(dir: string, options: Partial<PostgresOptions> = {}): Promise<Postgres> {
+  const port = await freePort();
+  const postgres = await startPostgres({ dir, port, password: 'a p/ss', database: 'bursar', ...options });
   running.push(postgres);
   return postgres;
 }
@@ -47,10 +49,12 @@ describe('postgres', () => {
 
   test('a database whose password is lost is not changed, and the error names the remedy', async () => {
     const dir = await testFolder();
-    const first = await startIn(dir, 'the former password');
+    const first = await startIn(dir, { password: 'the former password' });
     await first.stop();
-    await expect(startIn(dir, 'a new password')).rejects.toThrow(/has another password[\s\S]*delete .*pg/);
-    expect(await ask((await startIn(dir, 'the former password')).url, 'select 1')).toEqual([[1]]);
+    await expect(startIn(dir, { password: 'a new password' })).rejects.toThrow(
+      /has another password[\s\S]*delete .*pg/,
+    );
+    expect(await ask((await startIn(dir, { password: 'the former password' })).url, 'select 1')).toEqual([[1]]);
   });
 
   test('keeps committed rows over a stop and over kill -9, with safe settings and password login only', async () => {
@@ -83,6 +87,41 @@ describe('postgres', () => {
     expect(await ask(fourth.url, 'select count(*)::int from kept')).toEqual([[2]]);
     await expect(ask(third.url, 'select 1')).rejects.toThrow();
     await fourth.stop();
+  });
+
+  test('what a server that was killed has left does not keep the next one from starting', async () => {
+    const dir = await testFolder();
+    const first = await startIn(dir);
+    const client = new pg.Client({ connectionString: first.url });
+    client.on('error', () => undefined);
+    await client.connect();
+    // It waits for nothing, so it does not notice that the server is gone.
+    const busy = client.query('select count(*) from generate_series(1, 1000000000)').catch((error: Error) => error);
+    await eventually(
+      () => ask(first.url, "select 1 from pg_stat_activity where query like 'select count%' and state = 'active'"),
+      (rows) => rows.length === 1,
+    );
+    process.kill(first.pid, 'SIGKILL');
+    const second = await startIn(dir);
+    expect(await ask(second.url, 'select 1')).toEqual([[1]]);
+    expect(await busy).toMatchObject({ message: expect.stringMatching(/terminat/) });
+    await second.stop();
+  });
+
+  test('a server that recovers for longer than it may be silent is waited for, which is said', async () => {
+    const dir = await testFolder();
+    const first = await startIn(dir);
+    await first.stop();
+    // Recovery looks for a further piece of the log, which takes this long.
+    const { dataDir } = first.place;
+    await writeFile(join(dataDir, 'recovery.signal'), '');
+    await appendFile(join(dataDir, 'postgresql.auto.conf'), "restore_command = 'sleep 1; false'\nhot_standby = off\n");
+    const said: string[] = [];
+    const options = { silentWithinMs: 500, sayEveryMs: 1_000, say: (line: string) => said.push(line) };
+    const second = await startIn(dir, options);
+    expect(await ask(second.url, 'select pg_is_in_recovery()')).toEqual([[false]]);
+    expect(said[0]).toBe('PostgreSQL recovers after a crash, for 1 s so far');
+    await second.stop();
   });
 
   test('a cluster that was made only in part is made again, and a lock file of a stranger does not stop it', async () => {
