@@ -26,7 +26,12 @@ import { expiredPolicyData, policyData } from './shapes/policy.ts';
 import { protectRuleData } from './shapes/protect-rule.ts';
 import { pushSubscriptionData } from './shapes/push-subscription.ts';
 import { agentRiskData, riskAlertData, riskReviewData } from './shapes/risk.ts';
-import { completedTransactionData, decidedTransactionData, transactionData } from './shapes/transaction.ts';
+import {
+  completedTransactionData,
+  decidedTransactionData,
+  transactionData,
+  updatedTransactionData,
+} from './shapes/transaction.ts';
 import { transferData, transferSplitData } from './shapes/transfer.ts';
 import { creditData, fundingData, newWalletData, walletData, walletFundingData } from './shapes/wallet.ts';
 import {
@@ -68,7 +73,8 @@ export const eventCatalog = {
   ...group('Intent', intentData, ['intent.completed', 'intent.failed', 'intent.attested'], ours),
   ...group('Intent', intentVerificationData, ['intent.verified'], ours),
   ...group('Intent window', intentWindowData, ['intent_window.completed', 'intent_window.missed'], ours),
-  ...group('Transaction', transactionData, ['transaction.created', 'transaction.updated']),
+  ...group('Transaction', transactionData, ['transaction.created']),
+  ...group('Transaction', updatedTransactionData, ['transaction.updated']),
   ...group('Transaction', decidedTransactionData, ['transaction.authorization', 'transaction.declined']),
   ...group('Transaction', transactionData, ['transaction.settlement', 'transaction.settled']),
   ...group('Transaction', transactionData, ['transaction.refunded']),

@@ -60,7 +60,7 @@ export async function startSandbox(
     orders: createOrders(store, authorizations, outgoing),
     challenges: createChallenges(store, authorizations, outgoing),
     authorizations,
-    increments: createIncrements({ store, bursar, authorizations, outgoing, decisionTimeoutMs }),
+    increments: createIncrements({ store, bursar, authorizations, outgoing, standIn, decisionTimeoutMs }),
     settlement: createSettlement(store, authorizations, outgoing),
     outgoing,
     standIn,

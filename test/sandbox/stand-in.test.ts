@@ -85,6 +85,19 @@ test('while Bursar is away nobody waits for its answer, and after its first one 
   expect((await purchase({ amountCents: 100 })).body).not.toHaveProperty('rule');
 });
 
+test('nor for the answer to an increment, which only Bursar may grant', async () => {
+  const { authorizationId } = (await purchase({ amountCents: 100, clear: false })).body;
+  const increment = () => world.send('POST', '/network/increment', { authorizationId, amountCents: 50 });
+  const later = { status: 200, body: { decision: 'approved', approvedCents: 50 }, afterMs: 500 };
+  world.bursar.answering = ({ kind }) => (kind === 'increments' ? later : undefined);
+  expect((await increment()).body).toMatchObject({ decision: 'approved' });
+  await world.bursar.stop();
+  expect((await purchase({ amountCents: 100 })).body).toMatchObject({ rule: 'stand_in' });
+  await world.bursar.start();
+  world.bursar.answering = ({ kind }) => (kind === 'increments' ? later : { status: 503 });
+  expect((await increment()).body).toMatchObject({ decision: 'declined', rule: 'stand_in' });
+});
+
 test('a refund is sent for what was cleared', async () => {
   const { body } = await purchase();
   const { authorizationId } = body;

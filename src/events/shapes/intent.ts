@@ -46,7 +46,7 @@ export const intentData = named('IntentEventData', {
 export const intentMismatchData = named('IntentMismatchEventData', {
   ...intentData.shape,
   transactionId: id('transaction'),
-  misfits: codes.meta({ description: 'what did not fit: `amount`, `merchant`, `window`' }),
+  misfits: codes.meta({ description: 'what did not fit: `amount`, `merchant`, `mcc`, `country`, `window`' }),
   askedEuros: euros.meta({ description: 'what the charge asked for' }),
   maxChargeEuros: euros.meta({ description: 'what the intent lets through, with the tolerance' }),
 });

@@ -35,15 +35,28 @@ export const transactionData = named('TransactionEventData', {
   updatedAt: instant,
 });
 
+const decidedBy = {
+  rule: code.meta({ description: 'the rule that decided' }),
+  askedEuros: euros,
+  limitEuros: euros.nullable().meta({ description: 'of a rule with a limit' }),
+  spentEuros: euros.nullable().meta({ description: 'what counted against that limit before this charge' }),
+  availableEuros: euros.nullable().meta({ description: 'where money was lacking' }),
+};
+
+/** `increment` only where the network asked for more. */
+export const updatedTransactionData = named('TransactionUpdateEventData', {
+  ...transactionData.shape,
+  increment: z
+    .strictObject({ outcome: z.enum(['approved', 'partial', 'declined']), ...decidedBy, approvedEuros: euros })
+    .optional()
+    .meta({ description: 'the decision on an increment: figures of its rule are those of the whole new amount' }),
+});
+
 export const decidedTransactionData = named('TransactionDecisionEventData', {
   ...transactionData.shape,
   decision: z
     .strictObject({
-      rule: code.meta({ description: 'the rule that decided' }),
-      askedEuros: euros,
-      limitEuros: euros.nullable().meta({ description: 'of a rule with a limit' }),
-      spentEuros: euros.nullable().meta({ description: 'what counted against that limit before this charge' }),
-      availableEuros: euros.nullable().meta({ description: 'where money was lacking' }),
+      ...decidedBy,
       allowedOnceOf: id('transaction')
         .nullable()
         .meta({ description: 'the declined charge that the owner had allowed once, and that this one is' }),

@@ -12,7 +12,7 @@ import { type AuthorizationBody, type Authorizations, readDecision } from './aut
 import type { BursarApi } from './bursar-api.ts';
 import { chargedAbroad } from './foreign-charge.ts';
 import type { Outgoing } from './outgoing.ts';
-import { standInRule } from './stand-in.ts';
+import { type StandIn, standInRule } from './stand-in.ts';
 
 type IncrementBody = MerchantCharge & {
   readonly id: string;
@@ -40,10 +40,11 @@ type Options = {
   readonly bursar: BursarApi;
   readonly authorizations: Authorizations;
   readonly outgoing: Outgoing;
+  readonly standIn: StandIn;
   readonly decisionTimeoutMs: number;
 };
 
-export function createIncrements({ store, bursar, authorizations, outgoing, decisionTimeoutMs }: Options) {
+export function createIncrements({ store, bursar, authorizations, outgoing, standIn, decisionTimeoutMs }: Options) {
   const find = (id: string): IncrementRow =>
     store.one<IncrementRow>('SELECT * FROM increments WHERE id = ?', id) as IncrementRow;
 
@@ -69,7 +70,8 @@ export function createIncrements({ store, bursar, authorizations, outgoing, deci
   /** True once Bursar has answered. `isLate`: the merchant was declined meanwhile. */
   async function ask(row: IncrementRow, { isLate }: { isLate: boolean }): Promise<boolean> {
     const body = JSON.parse(row.body) as IncrementBody;
-    const decision = readDecision(await bursar.send('increments', row.body, decisionTimeoutMs), body);
+    const patienceMs = standIn.patienceMs(decisionTimeoutMs);
+    const decision = readDecision(await bursar.send('increments', row.body, patienceMs), body);
     if (decision === undefined) return false;
     store.inTransaction(() => {
       const granted = isLate ? 0 : decision.approvedCents;

@@ -7,6 +7,7 @@
 import type { Database } from '../../db/database.ts';
 import type { Tx } from '../../db/tx.ts';
 import type { Candidate, DecisionFacts } from '../../domains/payments/network/authorization.rules.ts';
+import { incrementDecided } from '../../domains/payments/network/authorization-events.ts';
 import { decisionFactsOf, loadAuthorizationFacts } from '../../domains/payments/network/authorization-facts.ts';
 import { decideIncrement, wholeBefore } from '../../domains/payments/network/increment.rules.ts';
 import {
@@ -27,7 +28,6 @@ import {
   keepMessage,
 } from '../../domains/payments/network/network-message.service.ts';
 import type { Misfit, Received } from '../../domains/payments/network/received-message.ts';
-import { changeOf } from '../../domains/payments/transactions/booking.changes.ts';
 import { post, type Source, sourceOf } from '../../domains/payments/transactions/booking.posting.service.ts';
 import { insertEvent } from '../../domains/payments/transactions/booking.row.service.ts';
 import { fundingSourceOf } from '../../domains/payments/transactions/funding-source.rules.ts';
@@ -43,6 +43,7 @@ import { authorization as holdPostings } from '../../domains/treasury/ledger/led
 import { lockAccounts } from '../../domains/treasury/ledger/ledger.service.ts';
 import { recordChanges } from '../../events/record.ts';
 import { second } from '../../kernel/instant.ts';
+import { cents } from '../../kernel/money.ts';
 import { causedBy } from '../../platform/cause.ts';
 import { decideUnderLocks } from './authorize-card.ts';
 
@@ -114,8 +115,8 @@ async function decide(
   const source = sourceOf(adapter, message);
   await insertEvent(tx, row, { kind: 'increment', source, amountCents: approvedCents, isFinal: null }, own);
   if (approvedCents > 0) await hold(tx, row, { approvedCents, message, source }, received);
-  const details = { increment: message.id, outcome, rule, askedCents: message.amountCents, approvedCents };
-  await recordChanges(tx, cause, [changeOf(row, 'transaction.updated', details)]);
+  const asked = { networkId: message.id, askedCents: cents(message.amountCents) };
+  await recordChanges(tx, cause, [incrementDecided(row, decision, asked)]);
   return answer;
 }
 

@@ -96,10 +96,15 @@ test('a refused one leaves the hold as it was, and the decisions are read with t
     },
     { outcome: 'partial', amountEuros: 3, approvedEuros: 2.5 },
   ]);
-  const events = await world.sql(`select name from events where subject_id = $1 and name = 'transaction.updated'`, [
-    transactionId,
+  const events = await world.sql(
+    `select data -> 'increment' as increment from events where subject_id = $1 and name = 'transaction.updated' order by seq`,
+    [transactionId],
+  );
+  const none = { limitEuros: null, spentEuros: null, availableEuros: null };
+  expect(events.map(({ increment }) => increment)).toEqual([
+    { ...none, outcome: 'declined', rule: 'max_transaction', askedEuros: 3, approvedEuros: 0, limitEuros: 15 },
+    { ...none, outcome: 'partial', rule: 'max_transaction', askedEuros: 3, approvedEuros: 2.5, limitEuros: 15 },
   ]);
-  expect(events).toHaveLength(2);
 });
 
 test('with partial clearings between: everything is collected, the rest released, and the intent completed', async () => {

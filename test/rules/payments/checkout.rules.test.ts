@@ -94,8 +94,11 @@ describe('offers', () => {
   test('an offer of another category or country than a person was shown is refused', () => {
     const shown = { ...intent, expectedMcc: '5734', expectedCountry: 'DE' };
     expect(evaluated(1_000, { intent: shown })).toEqual({ ok: true, ceilingCents: 1_000 });
-    for (const other of [{ expectedMcc: '7995' }, { expectedCountry: 'FR' }])
-      expect(evaluated(1_000, { intent: { ...shown, ...other } })).toMatchObject({ ok: false, code: 'offer_merchant' });
+    for (const [code, other] of [
+      ['offer_mcc', { expectedMcc: '7995' }],
+      ['offer_country', { expectedCountry: 'FR' }],
+    ] as const)
+      expect(evaluated(1_000, { intent: { ...shown, ...other } })).toMatchObject({ ok: false, code });
   });
 
   test('an accepted offer is within the tolerance, and approved by the rules', () => {
@@ -133,6 +136,8 @@ describe('offers', () => {
         'other_origin',
         'offer_amount',
         'offer_merchant',
+        'offer_mcc',
+        'offer_country',
         'offer_window',
         'intent',
         'checkout_intent',

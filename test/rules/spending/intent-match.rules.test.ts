@@ -64,14 +64,14 @@ test('the category and the country that a person was shown are compared, where t
   expect(matchIntent([shown], { amountCents: 1000, merchant: shop }, 0).outcome).toBe('matched');
   expect(matchIntent([intent('int_a', 1000)], { ...charge, mcc: '7995', country: 'FR' }, 0).outcome).toBe('matched');
   const ofCategory = 'intent int_a is for a merchant of category 5734, asked by one of 7995';
-  for (const [other, reason] of [
-    [{ mcc: '7995' }, ofCategory],
-    [{ country: 'FR' }, 'intent int_a is for a merchant in DE, asked by one in FR'],
+  for (const [other, field, reason] of [
+    [{ mcc: '7995' }, 'mcc', ofCategory],
+    [{ country: 'FR' }, 'country', 'intent int_a is for a merchant in DE, asked by one in FR'],
     // One misfit of the merchant, so that it is still named as near.
-    [{ mcc: '7995', country: 'FR' }, ofCategory],
+    [{ mcc: '7995', country: 'FR' }, 'mcc', ofCategory],
   ] as const) {
     const found = matchIntent([shown], { ...charge, ...other }, 0);
-    expect(found).toMatchObject({ outcome: 'mismatched', misfits: [{ field: 'merchant', reason }] });
+    expect(found).toMatchObject({ outcome: 'mismatched', misfits: [{ field, reason }] });
   }
 });
 

@@ -100,6 +100,8 @@ const refusedWithoutPolicy: Readonly<Record<string, ErrorCode>> = {
   other_origin: 'invalid_state',
   offer_amount: 'invalid_state',
   offer_merchant: 'invalid_state',
+  offer_mcc: 'invalid_state',
+  offer_country: 'invalid_state',
   offer_window: 'invalid_state',
   intent: 'invalid_state',
   checkout_intent: 'invalid_state',

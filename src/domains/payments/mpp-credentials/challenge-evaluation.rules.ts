@@ -142,6 +142,8 @@ const refusedWithoutPolicy: Readonly<Record<string, ErrorCode>> = {
   challenge_key: 'invalid_state',
   challenge_amount: 'invalid_state',
   challenge_merchant: 'invalid_state',
+  challenge_mcc: 'invalid_state',
+  challenge_country: 'invalid_state',
   challenge_window: 'invalid_state',
   checkout_intent: 'invalid_state',
   over_ceiling: 'invalid_state',

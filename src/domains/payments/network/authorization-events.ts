@@ -5,14 +5,14 @@
  */
 import type { EventData, EventsLike } from '../../../events/catalog.ts';
 import type { Change } from '../../../events/record.ts';
-import { cents, eurosFromCents } from '../../../kernel/money.ts';
+import { type Cents, cents, eurosFromCents } from '../../../kernel/money.ts';
 import { intentEventData, stateOf, windowEventData } from '../../spending/intents/index.ts';
 import { intentWorkflowId } from '../../spending/intents/intent.messages.ts';
 import { type IntentCommandKind, isFinalIntent, moveIntent } from '../../spending/intents/intent.rules.ts';
 import { scheduleOf } from '../../spending/intents/matchable-intent.rules.ts';
 import { windowAt, windowNumbered } from '../../spending/intents/windows/recurrence.rules.ts';
 import { consumptionOf } from '../mpp-credentials/mpp-credential.wire.ts';
-import type { TransactionFields } from '../transactions/transaction.entity.ts';
+import type { TransactionFields, TransactionRow } from '../transactions/transaction.entity.ts';
 import { transactionData } from '../transactions/transaction.wire.ts';
 import { type Decision, decidingFigures } from './authorization.rules.ts';
 import { type AuthorizationFacts, chargedAt, isTokenSpent, type OpenIntent } from './authorization-facts.ts';
@@ -112,20 +112,43 @@ function windowMove(before: OpenIntent, transactionId: string, at: Date): Intent
   };
 }
 
-/** Codes and amounts of the rule that decided; its words may name people. */
 function decidedBy(
   decision: Decision,
   { requestedCents }: TransactionFields,
 ): EventData<'transaction.declined'>['decision'] {
-  const { limitCents, spentCents, availableCents, allowedOnceOf } = decidingFigures(decision);
+  const { allowedOnceOf } = decidingFigures(decision);
+  return {
+    ...ruleAndFigures(decision, requestedCents),
+    allowedOnceOf: typeof allowedOnceOf === 'string' ? allowedOnceOf : null,
+  };
+}
+
+/** More was asked for a payment; `askedCents` without what it had before. */
+export const incrementDecided = (
+  row: TransactionRow,
+  decision: Decision,
+  { networkId, askedCents }: { readonly networkId: string; readonly askedCents: Cents },
+): Change => {
+  const { outcome, rule, approvedCents } = decision;
+  const { ownerId, agentId, id: subjectId } = row;
+  const approvedEuros = eurosFromCents(approvedCents);
+  return {
+    ...{ event: 'transaction.updated', ownerId, agentId, subjectId },
+    data: { ...transactionData(row), increment: { outcome, ...ruleAndFigures(decision, askedCents), approvedEuros } },
+    details: { increment: networkId, outcome, rule, askedCents, approvedCents },
+  };
+};
+
+/** Codes and amounts of the rule that decided; its words may name people. */
+function ruleAndFigures(decision: Decision, askedCents: Cents) {
+  const { limitCents, spentCents, availableCents } = decidingFigures(decision);
   const eurosOf = (figure: unknown) => (typeof figure === 'number' ? eurosFromCents(cents(figure)) : null);
   return {
     rule: decision.rule,
-    askedEuros: eurosFromCents(requestedCents),
+    askedEuros: eurosFromCents(askedCents),
     limitEuros: eurosOf(limitCents),
     spentEuros: eurosOf(spentCents),
     availableEuros: eurosOf(availableCents),
-    allowedOnceOf: typeof allowedOnceOf === 'string' ? allowedOnceOf : null,
   };
 }
 

@@ -77,6 +77,6 @@ export const approvedByNetwork = (row: TransactionRow, details: Record<string, u
 
 export const changeOf = (
   row: TransactionRow,
-  event: EventsLike<'transaction.created'>,
+  event: EventsLike<'transaction.created'> | 'transaction.updated',
   details: Record<string, unknown> = {},
 ): Change => ({ event, ...aboutTransaction(row), data: transactionData(row), details });

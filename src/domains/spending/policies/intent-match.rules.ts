@@ -34,7 +34,7 @@ export type IntentMatch<I> =
   | { readonly outcome: 'mismatched'; readonly intent: I; readonly misfits: readonly Misfit[]; readonly reason: string }
   | { readonly outcome: 'none'; readonly reason: string };
 
-export type Misfit = { readonly field: 'amount' | 'merchant' | 'window'; readonly reason: string };
+export type Misfit = { readonly field: 'amount' | 'merchant' | 'mcc' | 'country' | 'window'; readonly reason: string };
 
 /**
  * Chooses among the intents that fit a charge: best match of the merchant, then nearest amount, then same kind of
@@ -89,22 +89,28 @@ export function misfitsOf(
     misfits.push({ field: 'amount', reason });
   }
   const otherMerchant = whyOtherMerchant(intent, charge);
-  if (otherMerchant !== undefined) misfits.push({ field: 'merchant', reason: otherMerchant });
+  if (otherMerchant !== undefined) misfits.push(otherMerchant);
   if (intent.closedBecause !== undefined) misfits.push({ field: 'window', reason: intent.closedBecause });
   return misfits;
 }
 
-/** What the charge does not say is not compared. */
+/** The first difference; one merchant is one misfit. What the charge does not say is not compared. */
 function whyOtherMerchant(
   { id, expectedMerchant, expectedMcc, expectedCountry }: MatchableIntent,
   { merchant, mcc, country }: Charge,
-): string | undefined {
-  if (given(expectedMerchant) && merchant !== undefined && isKnown(merchant) && !isPaidBy(expectedMerchant, merchant))
-    return `intent ${id} expects ${expectedMerchant}, asked by ${merchantInWords(merchant)}`;
-  if (expectedMcc !== undefined && given(mcc) && mcc !== expectedMcc)
-    return `intent ${id} is for a merchant of category ${expectedMcc}, asked by one of ${mcc}`;
-  if (expectedCountry !== undefined && given(country) && country !== expectedCountry)
-    return `intent ${id} is for a merchant in ${expectedCountry}, asked by one in ${country}`;
+): Misfit | undefined {
+  if (given(expectedMerchant) && merchant !== undefined && isKnown(merchant) && !isPaidBy(expectedMerchant, merchant)) {
+    const reason = `intent ${id} expects ${expectedMerchant}, asked by ${merchantInWords(merchant)}`;
+    return { field: 'merchant', reason };
+  }
+  if (expectedMcc !== undefined && given(mcc) && mcc !== expectedMcc) {
+    const reason = `intent ${id} is for a merchant of category ${expectedMcc}, asked by one of ${mcc}`;
+    return { field: 'mcc', reason };
+  }
+  if (expectedCountry !== undefined && given(country) && country !== expectedCountry) {
+    const reason = `intent ${id} is for a merchant in ${expectedCountry}, asked by one in ${country}`;
+    return { field: 'country', reason };
+  }
   return undefined;
 }
 

@@ -65,7 +65,7 @@ export const policyVersionOut = z
       .array(
         z.strictObject({
           field: z.string().meta({ description: 'The field of the policy.', examples: ['dailyLimitEuros'] }),
-          before: fieldValue.meta({ description: 'Its value in the version before.', examples: [100] }),
+          before: fieldValue.meta({ description: 'Its value in the version compared with.', examples: [100] }),
           after: fieldValue.meta({ description: 'Its value in this version.', examples: [250] }),
           inWords: z.string().meta({
             description: 'The change in a sentence for people.',
@@ -76,7 +76,7 @@ export const policyVersionOut = z
       .nullable()
       .meta({
         description:
-          'against the version before it; empty for the first one and where the same rules were set again, null where the version before it was not kept',
+          'against the version before it, or the one that `comparedWith` names; empty for the first one and where the same rules were set again, null where the version before it was not kept',
       }),
     changedBy: z
       .string()

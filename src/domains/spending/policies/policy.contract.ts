@@ -164,7 +164,8 @@ export const policiesArea = defineArea({
     getPolicyVersion: {
       method: 'get',
       path: '/{id}/versions/{n}',
-      summary: 'One version of a policy',
+      summary: 'One version of a policy, and what it changed',
+      description: 'With `comparedWith`, what has changed since that version, or before it.',
       auth: ['key', 'agent'],
       scope: 'policies.read',
       params: z.strictObject({
@@ -173,6 +174,14 @@ export const policiesArea = defineArea({
           .string()
           .max(100)
           .describe('The number of the version, from 1.')
+          .meta({ examples: ['1'] }),
+      }),
+      query: z.strictObject({
+        comparedWith: z
+          .string()
+          .max(100)
+          .optional()
+          .describe('The number of the version that `changes` compare with; otherwise the one before.')
           .meta({ examples: ['1'] }),
       }),
       success: { status: 200, body: policyVersionOut },

@@ -11,7 +11,7 @@ import { type AgentStanding, listPolicies, policyOfAgent } from './policy.querie
 import { policyCheckOf, type RequestFacts, type SpendingDecision } from './policy.rules.ts';
 import { applyRules, changePolicy, createTemplate, deleteTemplate, presetNamed } from './policy.service.ts';
 import { policyVersionWire, policyWire, termsFromChange, termsWire, traceWire } from './policy.wire.ts';
-import { findPolicyVersion, listPolicyVersions } from './policy-version.queries.ts';
+import { listPolicyVersions, policyVersion } from './policy-version.queries.ts';
 import { type Preset, presetIds, presets } from './preset.rules.ts';
 
 export type PolicyDeps = {
@@ -87,11 +87,8 @@ export const policyHandlers = (deps: PolicyDeps): Handlers<typeof policiesArea> 
   listPolicyVersions: async ({ params: { id }, query }) =>
     mapPage(await listPolicyVersions(deps.database.read(), id, pageOfQuery(query)), policyVersionWire),
 
-  getPolicyVersion: async ({ params: { id, n } }) => {
-    const found = isVersion(n) ? await findPolicyVersion(deps.database.read(), id, Number(n)) : null;
-    if (found === null) throw notFound(`version of policy ${id}`, n);
-    return policyVersionWire(found);
-  },
+  getPolicyVersion: async ({ params: { id, n }, query: { comparedWith } }) =>
+    policyVersionWire(await policyVersion(deps.database.read(), id, { n, comparedWith })),
 
   updatePolicy: async ({ params: { id }, body, own: { ownerId } }, call) => {
     return policyWire(
@@ -104,7 +101,5 @@ export const policyHandlers = (deps: PolicyDeps): Handlers<typeof policiesArea> 
     return { id, deleted: true };
   },
 });
-
-const isVersion = (text: string): boolean => /^[1-9]\d{0,8}$/.test(text);
 
 const presetWire = ({ terms, ...preset }: Preset) => ({ ...preset, policy: termsWire(terms) });

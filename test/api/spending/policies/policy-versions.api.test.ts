@@ -50,6 +50,24 @@ test('each change is a version of its own, whole, with who made it and the diffe
     [id],
   );
   expect([{ actor: second?.changedBy, request_id: second?.requestId }]).toEqual(audited);
+  await policies().updatePolicy({ params: { id }, body: { dailyLimitEuros: 300, merchantAllowlist: [] } });
+  const wordsOf = async (n: string, comparedWith: string) =>
+    (await policies().getPolicyVersion({ params: { id, n }, query: { comparedWith } })).changes?.map(
+      (one) => one.inWords,
+    );
+  expect(await wordsOf('3', '1')).toEqual(['the limit for a day was raised from 100.00 EUR to 300.00 EUR']);
+  expect(await wordsOf('1', '3')).toEqual(['the limit for a day was lowered from 300.00 EUR to 100.00 EUR']);
+  expect(await wordsOf('2', '2')).toEqual([]);
+  for (const comparedWith of ['4', '0', 'latest']) {
+    const asked = policies().getPolicyVersion({ params: { id, n: '2' }, query: { comparedWith } });
+    expect([comparedWith, await statusOf(asked)]).toEqual([comparedWith, 404]);
+  }
+});
+
+test('the policy shows its latest version', async () => {
+  const { id } = await policies().createPolicy({ body: { name: 'Food', dailyLimitEuros: 100 } });
+  await policies().updatePolicy({ params: { id }, body: { dailyLimitEuros: 250 } });
+  const [second, first] = (await policies().listPolicyVersions({ params: { id }, query: {} })).data;
   const current = await policies().getPolicy({ params: { id } });
   expect(current).toMatchObject({ ...second?.policy, version: 2, updatedAt: second?.changedAt });
   expect(await policies().getPolicyVersion({ params: { id, n: '1' } })).toEqual(first);

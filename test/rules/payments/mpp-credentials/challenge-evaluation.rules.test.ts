@@ -211,7 +211,7 @@ test('a challenge that says not who is paid is refused in words', () => {
 });
 
 test('each refusal that is not by a rule of the owner is about the request, and one without a code is by a rule', () => {
-  for (const fault of ['id', 'expired', 'network', 'payee', 'key', 'amount', 'merchant', 'window'])
+  for (const fault of ['id', 'expired', 'network', 'payee', 'key', 'amount', 'merchant', 'mcc', 'country', 'window'])
     expect(refusalErrorCode(`challenge_${fault}`)).toBe('invalid_state');
   for (const code of ['checkout_intent', 'over_ceiling', 'intent', 'card', 'card_refused', 'expired'])
     expect(refusalErrorCode(code)).toBe('invalid_state');
