@@ -85,6 +85,22 @@ export const ownerTools: readonly Tool[] = [
   },
   {
     ...owners,
+    name: 'transactions_allow_once',
+    title: 'Allow a declined charge once',
+    description:
+      'Lets exactly one declined charge pass when the merchant tries again, for 15 minutes, as the owner. Call it only when the person in this conversation has said so.',
+    reason: 'The smallest change with which a declined charge passes.',
+    operation: 'allowTransactionOnce',
+    names: { id: 'transactionId' },
+    isDestructive: true,
+    next: ({ id }) => ({
+      do: 'Have the merchant try again within 15 minutes. intents_cancel takes the permission back.',
+      tool: 'intents_get',
+      arguments: { intentId: id },
+    }),
+  },
+  {
+    ...owners,
     name: 'intents_approve',
     title: 'Approve an intent',
     description:

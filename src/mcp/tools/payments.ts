@@ -119,7 +119,7 @@ export const paymentTools: readonly Tool[] = [
         return { do: 'Tell the person what would have been needed. Do not repeat the charge unchanged.' };
       }
       return {
-        do: 'Tell the person what would have been needed. The owner can make that change, or let exactly this charge pass once (POST /transactions/{id}/allow-once), for 15 minutes from that call. Have the merchant try again only after that.',
+        do: 'Tell the person what would have been needed. The owner can make that change, or let exactly this charge pass once (`allow-once`; with an owner’s key transactions_allow_once), for 15 minutes from that call. Have the merchant try again only after that.',
       };
     },
   },

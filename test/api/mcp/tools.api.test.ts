@@ -118,6 +118,25 @@ test('a declined charge is explained in words, with the smallest change that wou
   expect((await refused('transactions_explain', strangers, strange.token)).code).toBe('not_found');
 });
 
+test('an owner allows a declined charge once', async () => {
+  const limited = await aPayer(world, { policy: { daily_limit_cents: 1_000 } });
+  const network = networkOf(world);
+  const { key } = limited.owner;
+  const declined = await network.authorize(limited);
+  const { transactionId } = declined.body;
+  // An agent's list does not have it.
+  expect(await namesOf(limited.token)).not.toContain('transactions_allow_once');
+  const allowed = await told('transactions_allow_once', { transactionId }, key);
+  expect(allowed).toMatchObject({
+    result: { status: 'approved', allowsOnceOf: transactionId },
+    next: { tool: 'intents_get', arguments: { intentId: allowed.result.id } },
+  });
+  expect(await told('intents_get', { intentId: allowed.result.id }, key)).toMatchObject({
+    result: { status: 'approved' },
+  });
+  expect((await network.authorize(limited)).body).toMatchObject({ decision: 'approved', rule: 'allowed_once' });
+});
+
 test('the list is the same for both eras, both paths and the official client', async () => {
   const names = await namesOf(payer.token);
   expect((await toolsOf(payer.token, true)).map(({ name }) => name)).toEqual(names);
@@ -143,7 +162,7 @@ test.each(['agent', 'owner'])('each tool of an %s is one that clients take', asy
   }
   expect(new Set(tools.map(({ name }) => name)).size).toBe(tools.length);
   // A client gives the whole list to the model at each turn.
-  expect(JSON.stringify(tools).length).toBeLessThan(kind === 'owner' ? 110_000 : 80_000);
+  expect(JSON.stringify(tools).length).toBeLessThan(kind === 'owner' ? 113_000 : 80_000);
 });
 
 test('the reason of each tool is recorded', () => {
