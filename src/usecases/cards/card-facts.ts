@@ -33,7 +33,7 @@ const cardOf = (from: Db, given: Given<Named & { agentId: string }>) =>
   from
     .selectFrom('cards')
     .select(['id', 'status', 'usage', 'isProvisioning', 'maxTransactionCents', 'dailyLimitCents', 'monthlyLimitCents'])
-    .select('controls')
+    .select(['expiryMonth', 'expiryYear', 'controls'])
     .where('agentId', '=', given('agentId'))
     .where('isProvisioning', '=', sql.lit(false))
     .where(sql<boolean>`(${given('cardId')}::text is null or id = ${given('cardId')})`)
@@ -56,6 +56,8 @@ export const cardFactsOf = (card: Card): CardFacts => ({
   status: card.status,
   usage: card.usage,
   isProvisioning: card.isProvisioning,
+  expiryMonth: card.expiryMonth,
+  expiryYear: card.expiryYear,
   limits: {
     maxTransactionCents: card.maxTransactionCents,
     dailyLimitCents: card.dailyLimitCents,

@@ -4,6 +4,8 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from '@jest/globals';
+import { transactionsArea } from '../../../src/domains/payments/transactions/transaction.contract.ts';
+import { intentsArea } from '../../../src/domains/spending/intents/intent.contract.ts';
 import { applyToIntent } from '../../../src/domains/spending/intents/intent.service.ts';
 import { hour } from '../../../src/kernel/instant.ts';
 import { eventNamesOf, eventsOf } from '../../support/events.ts';
@@ -157,6 +159,22 @@ describe('a charge that is declined', () => {
     const payer = await aPayer(world);
     await world.sql(`update agents set status = 'frozen', version = version + 1 where id = $1`, [payer.agentId]);
     expect((await network.authorize(payer)).body).toMatchObject({ decision: 'declined', rule: 'agent_status' });
+  });
+
+  test('a card whose month is over, which the owner cannot allow once', async () => {
+    const payer = await aPayer(world);
+    await world.sql('update cards set expiry_month = 2, expiry_year = 2026 where id = $1', [payer.cardId]);
+    const { body } = await network.authorize(payer);
+    expect(body).toMatchObject({ decision: 'declined', rule: 'card_expiry' });
+    const params = { id: body.transactionId as never };
+    const explained = await payer.owner.client(transactionsArea).getTransactionDecision({ params });
+    expect(explained).toMatchObject({ mayAllowOnce: false, remedy: null });
+    const { agentId } = payer;
+    const declared = { agentId, purpose: 'a thing', expectedAmountEuros: 5 };
+    expect(await payer.owner.client(intentsArea).declareIntent({ body: declared })).toMatchObject({
+      status: 'denied',
+      deniedReason: expect.stringContaining('the card expired at 2026-03-01T00:00:00.000Z'),
+    });
   });
 
   test('an unknown card, the same again for the same id', async () => {

@@ -40,6 +40,8 @@ const factsOf = (
       status: 'active',
       usage: 'multi',
       isProvisioning: false,
+      expiryMonth: null,
+      expiryYear: null,
       controls: null,
       limits: { maxTransactionCents: null, dailyLimitCents: null, monthlyLimitCents: null },
     },

@@ -32,7 +32,14 @@ const cardOf = ({ terms = {}, facts = {}, spending = {} }: Over = {}): DecisionF
     policy: { ...policy, ...terms },
     agent: { status: 'active' },
     card: {
-      ...{ status: 'active', usage: 'multi', isProvisioning: false, controls: null },
+      ...{
+        status: 'active',
+        usage: 'multi',
+        isProvisioning: false,
+        expiryMonth: null,
+        expiryYear: null,
+        controls: null,
+      },
       limits: { maxTransactionCents: null, dailyLimitCents: null, monthlyLimitCents: null },
     },
     request: { amountCents: 0, merchant: { id: 'm', name: 'Hotel' }, mcc: '7011', country: 'DE', kind: 'purchase' },

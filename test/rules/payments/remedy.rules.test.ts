@@ -58,6 +58,8 @@ const theCard = {
   status: 'active',
   usage: 'multi',
   isProvisioning: false,
+  expiryMonth: null,
+  expiryYear: null,
   controls: noControls,
   limits: { maxTransactionCents: null, dailyLimitCents: null, monthlyLimitCents: null },
 } as const;

@@ -13,6 +13,8 @@ const card = {
   status: 'active',
   usage: 'multi',
   isProvisioning: false,
+  expiryMonth: null,
+  expiryYear: null,
   controls: null,
   limits: { maxTransactionCents: null, dailyLimitCents: null, monthlyLimitCents: null },
 } as const;

@@ -1,6 +1,7 @@
 /**
  * Goal: a charge finds the intent of its merchant however the network spells the name, and not that of a similar one.
- * Method: pairs with their sources, all of which stood here before the matcher was changed, and names changed at random.
+ * Method: pairs with their sources, and names changed at random. The first half stood here before the matcher was changed; the
+ * second was added with the change.
  * @module
  */
 import { expect, test } from '@jest/globals';

@@ -23,6 +23,8 @@ const card = {
   status: 'active',
   usage: 'multi',
   isProvisioning: false,
+  expiryMonth: null,
+  expiryYear: null,
   controls: null,
   limits: { maxTransactionCents: null, dailyLimitCents: null, monthlyLimitCents: null },
 } as const;
@@ -123,7 +125,15 @@ describe('whatever the facts are', () => {
 
   test('rules are evaluated in their published order', () => {
     const order = [
-      ...['agent_status', 'card_status', 'no_policy', 'policy_expiry', 'merchant_blocklist', 'merchant_allowlist'],
+      ...[
+        'agent_status',
+        'card_status',
+        'card_expiry',
+        'no_policy',
+        'policy_expiry',
+        'merchant_blocklist',
+        'merchant_allowlist',
+      ],
       ...['first_merchant', 'mcc_blocklist', 'mcc_allowlist', 'country'],
       ...['card_merchant_blocklist', 'card_merchant_allowlist', 'card_mcc_blocklist', 'card_mcc_allowlist'],
       ...['card_country_blocklist', 'card_country_allowlist', 'active_hours', 'cooldown', 'single_use'],
@@ -154,11 +164,27 @@ describe('whatever the facts are', () => {
   });
 });
 
+test.each([
+  [12, 2026, '2026-12-31T23:59:59.999Z', '2027-01-01T00:00:00.000Z'],
+  [2, 2027, '2027-02-28T23:59:59.999Z', '2027-03-01T00:00:00.000Z'],
+  [2, 2028, '2028-02-29T23:59:59.999Z', '2028-03-01T00:00:00.000Z'],
+])('a card of %p/%p is good to the end of the month', (expiryMonth, expiryYear, last, first) => {
+  const decisionAt = (at: string) =>
+    evaluateSpending({ ...harmless, at: new Date(at), card: { ...card, expiryMonth, expiryYear } });
+  expect(decisionAt(last)).toMatchObject({ outcome: 'allow' });
+  expect(decisionAt(first)).toMatchObject({ outcome: 'deny', rule: 'card_expiry' });
+});
+
 const refusals: [rule: string, reason: RegExp, facts: SpendingFacts][] = [
   ['agent_status', /the agent is frozen/, { ...harmless, agent: { status: 'frozen' } }],
   ['agent_status', /the agent is closed/, { ...harmless, agent: { status: 'closed' } }],
   ['card_status', /the card is frozen/, { ...harmless, card: { ...card, status: 'frozen' } }],
   ['card_status', /not issued yet/, { ...harmless, card: { ...card, isProvisioning: true } }],
+  [
+    'card_expiry',
+    /the card expired at 2026-05-01T00:00:00.000Z; rotating it issues one with a new date/,
+    { ...harmless, card: { ...card, expiryMonth: 4, expiryYear: 2026 } },
+  ],
   ['no_policy', /no policy/, { ...harmless, policy: null }],
   ['policy_expiry', /expired at 2026-05-01T01:00/, with_({ expiresAfterMinutes: 60 })],
   [

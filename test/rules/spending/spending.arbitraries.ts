@@ -74,6 +74,8 @@ export const card: fc.Arbitrary<CardFacts> = fc.record({
   usage: fc.constantFrom('single' as const, 'multi' as const),
   limits: fc.record({ maxTransactionCents: limit, dailyLimitCents: limit, monthlyLimitCents: limit }),
   isProvisioning: fc.constantFrom(false, false, false, true),
+  expiryMonth: fc.constantFrom(null, 12),
+  expiryYear: fc.constantFrom(2020, 2030, 2031),
   controls: fc.option(
     fc.record({
       allowedMerchants: some(names),

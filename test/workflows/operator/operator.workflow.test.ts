@@ -239,6 +239,7 @@ describe('the content of histories', () => {
       /^[a-z-]+ed$/, // a stage
       /^[A-Z][a-z]+ing [a-z ,]{3,80}$/, // the summary of a step
       /^until [A-Za-z ]{3,40}$/, // the summary of a timer
+      /^[A-Z]{2}$/, // a country
       /^\d{1,4}$/, // which of the run's steps it is
       new RegExp(`^${approversLink.source}$`),
       /^eyJ[\w-]+\.\.[\w-]{16}\.[\w-]{91}\.[\w-]{22}$/, // the API's seal: over a moment and the 43 characters of a hash, no more

@@ -1,5 +1,6 @@
 /** Histories of intents: decided by people, expired, and sent invalid signals. @module */
 
+import type { Id } from '../../../src/kernel/ids.ts';
 import { day, hour, minute } from '../../../src/kernel/instant.ts';
 import { anIntentRun } from '../../support/intent-view.ts';
 import type { Actors, Declared } from '../../support/record/actors.ts';
@@ -43,6 +44,42 @@ const ignoredSignals: Journey = async (stage, actors) => {
   await actors.intents.denyIntent(of(declared));
   await stage.observe('intentLifecycle: denied', id, names);
   return ended('ignored-signals', id);
+};
+
+/** A shop charges more than passes without a person, who is asked about it; the shop's next attempt passes. */
+const declinedCharge: Journey = async (stage, actors) => {
+  const { agentId, cardId } = await actors.agent();
+  const charge = async () => {
+    const order = { cardId, amountCents: 6_500, merchant: 'sandbox-hotel' };
+    const answer = await fetch(`${stage.sandboxUrl}/network/purchases`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(order),
+    });
+    return (await answer.json()) as { transactionId: string };
+  };
+  await actors.policies.updateAgentPolicy({ params: { agentId }, body: { requireIntent: false } });
+  await until(
+    () => actors.cards.getCard({ params: { cardId } }),
+    ({ status }) => status === 'active',
+    'the card to be active',
+  );
+  const { transactionId } = await charge();
+  const [asked] = await until(
+    async () => (await actors.intents.listIntents({ query: { agentId } })).data,
+    (intents) => intents.length === 1,
+    'the person to be asked',
+  );
+  const declared = { agentId, cardId, intentId: asked?.id as Id<'intent'> };
+  const [id, names] = [intentRun(declared), { ...namesOf(declared), charge: transactionId }];
+  await stage.observe('intentLifecycle: pending, for a declined charge', id, names);
+  await actors.intents.approveIntent(of(declared));
+  await stage.observe('intentLifecycle: approved, for a declined charge', id, names);
+  await charge();
+  await stage.observe('intentLifecycle: paid for by the next attempt', id, names);
+  await actors.clock.advanceSandboxClock({ body: { ms: day + minute } });
+  await reaches(actors, declared, 'completed');
+  return ended('declined-charge', id);
 };
 
 const cancelled: Journey = async (stage, actors) => {
@@ -89,6 +126,8 @@ const windowsAre = ({ intents }: Actors, declared: Declared, statuses: readonly 
   );
 
 const waits = 'until {time} of business time, then it expires.';
+const refused =
+  'For the charge {charge} of merchant m_sandbox_hotel (category 7011, country DE), declined by auto_approve_limit: limit 50.00, asked 65.00.';
 const page = "The approver's page: {page}";
 const due = 'Approved, daily: next due on {day}, charged from {time} until {time}; it ends at {time} of business time.';
 const kept =
@@ -107,6 +146,7 @@ export const journeys: WorkflowJourneys = {
         'approved-by-update',
         'approved-by-signal',
         'ignored-signals',
+        'declined-charge',
         'cancelled',
         'expired',
         'failed',
@@ -126,6 +166,24 @@ export const journeys: WorkflowJourneys = {
             page,
             ...[ignored, ignored, ignored, ignored],
           ],
+        },
+        'pending, for a declined charge': {
+          stage: 'pending_approval',
+          status: 'RUNNING',
+          details: [
+            `65.00 EUR for agent {agent}. ${refused} Waiting for a person to approve or deny it ${waits}`,
+            page,
+          ],
+        },
+        'approved, for a declined charge': {
+          stage: 'approved',
+          status: 'RUNNING',
+          details: [`65.00 EUR for agent {agent}. ${refused} Approved, waiting for the payment ${waits}`],
+        },
+        'paid for by the next attempt': {
+          stage: 'approved',
+          status: 'RUNNING',
+          details: [`65.00 EUR for agent {agent}. ${refused} Authorized, waiting for the clearing.`],
         },
         approved: {
           stage: 'approved',
@@ -207,7 +265,7 @@ export const journeys: WorkflowJourneys = {
       },
     },
   },
-  journeys: [approvedByUpdate, approvedBySignal, ignoredSignals, cancelled, expired, recurring],
+  journeys: [approvedByUpdate, approvedBySignal, ignoredSignals, declinedCharge, cancelled, expired, recurring],
   waiting: (seen) => {
     const intent = (id: string) => anIntentRun(seen(id), 'pending_approval', { deadlineInMs: day });
     return {

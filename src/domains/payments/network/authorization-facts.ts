@@ -68,6 +68,8 @@ const card = columnRow({
   status: z.enum(holderStatuses),
   usage: z.enum(['single', 'multi']),
   isProvisioning: z.boolean(),
+  expiryMonth: z.int().nullable(),
+  expiryYear: z.int().nullable(),
   maxTransactionCents: centsValue.nullable(),
   dailyLimitCents: centsValue.nullable(),
   monthlyLimitCents: centsValue.nullable(),
@@ -264,8 +266,8 @@ export function decisionFactsOf(
   const { card, agent, policy, counters } = facts;
   const { maxTransactionCents, dailyLimitCents, monthlyLimitCents } = card;
   const limits = { maxTransactionCents, dailyLimitCents, monthlyLimitCents };
-  const { status, usage, isProvisioning, controls } = card;
-  const cardFacts = { status, usage, isProvisioning, limits, controls };
+  const { status, usage, isProvisioning, expiryMonth, expiryYear, controls } = card;
+  const cardFacts = { status, usage, isProvisioning, expiryMonth, expiryYear, limits, controls };
   return {
     spending: { at, policy, agent, card: cardFacts, request, counters, phase: 'charge', risk },
     candidates: [

@@ -179,7 +179,7 @@ export const policiesArea = defineArea({
       query: z.strictObject({
         comparedWith: z
           .string()
-          .max(100)
+          .regex(/^[1-9]\d{0,8}$/)
           .optional()
           .describe('The number of the version that `changes` compare with; otherwise the one before.')
           .meta({ examples: ['1'] }),

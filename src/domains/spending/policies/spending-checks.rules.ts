@@ -18,19 +18,30 @@ import {
 } from './merchant-checks.rules.ts';
 import { isDrifted, isKnown, isStillMerchant, type MerchantFacts, merchantInWords } from './merchant-match.rules.ts';
 import { expiryOf, isPolicyExpired } from './policy-expiry.rules.ts';
-import type { Policy, RequestFacts, SpendingFacts } from './spending-facts.rules.ts';
+import type { CardFacts, Policy, RequestFacts, SpendingFacts } from './spending-facts.rules.ts';
 
 /** Several where one kind of check is made of several lists. */
 type Check = (facts: SpendingFacts, policy: Policy) => Finding | undefined | readonly (Finding | undefined)[];
 
 /** Before any policy is needed. */
-export function holderChecks({ agent, card, policy }: SpendingFacts): Finding | undefined {
+export function holderChecks({ agent, card, policy, at }: SpendingFacts): Finding | undefined {
   if (agent.status !== 'active') return deny('agent_status', `the agent is ${agent.status}`, { status: agent.status });
   if (card?.isProvisioning) return deny('card_status', 'the card is not issued yet', { status: 'provisioning' });
   if (card !== undefined && card.status !== 'active') {
     return deny('card_status', `the card is ${card.status}`, { status: card.status });
   }
+  const expiredAt = card === undefined ? null : expiryOfCard(card);
+  if (expiredAt !== null && expiredAt <= at) {
+    const expiresAt = expiredAt.toISOString();
+    return deny('card_expiry', `the card expired at ${expiresAt}; rotating it issues one with a new date`, {
+      expiresAt,
+    });
+  }
   return policy === null ? deny('no_policy', 'the agent has no policy, so nothing may be spent', {}) : undefined;
+}
+
+function expiryOfCard({ expiryMonth, expiryYear }: Pick<CardFacts, 'expiryMonth' | 'expiryYear'>): Date | null {
+  return expiryMonth === null || expiryYear === null ? null : new Date(Date.UTC(expiryYear, expiryMonth));
 }
 
 const policyExpiry: Check = ({ at }, policy) => {

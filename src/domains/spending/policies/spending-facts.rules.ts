@@ -59,6 +59,9 @@ export type CardFacts = {
     readonly monthlyLimitCents: number | null;
   };
   readonly isProvisioning: boolean;
+  /** It is good to the end of that month, UTC. Null where the processor has not said it. */
+  readonly expiryMonth: number | null;
+  readonly expiryYear: number | null;
   readonly controls: CardControls | null;
 };
 

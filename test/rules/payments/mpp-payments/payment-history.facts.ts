@@ -61,7 +61,15 @@ export function decideCharge(
       at,
       policy,
       agent: { status: 'active' },
-      card: { status: isFrozen ? 'frozen' : 'active', usage: 'multi', isProvisioning: false, limits, controls: null },
+      card: {
+        status: isFrozen ? 'frozen' : 'active',
+        usage: 'multi',
+        isProvisioning: false,
+        expiryMonth: null,
+        expiryYear: null,
+        limits,
+        controls: null,
+      },
       request: {
         amountCents: cents,
         merchant: { id: 'm', name: 'Shop' },
