@@ -130,6 +130,24 @@ describe.each([
     await world.sql(`update intents set matched_transaction_id = null where matched_transaction_id = 'tx_other'`);
   });
 
+  test('the policy is loosened meanwhile: the decline stands by the version that its decision names, and the next charge passes', async () => {
+    const payer = await aPayer(world, { fundsCents: 5_000, policy: { max_transaction_cents: 1 } });
+    const loosen = `update policies set max_transaction_cents = 5000, version = version + 1 where id = '${payer.policyId}' returning version`;
+    const answer = await authorizeWhile(payer, () => world.sql(loosen), 1, over);
+    expect(answer).toMatchObject({ decision: 'declined', rule: 'max_transaction' });
+    const next = await authorizeWhile(payer, async () => undefined, 1, over);
+    expect(next).toMatchObject({ decision: 'approved' });
+    const decisions = await world.sql(
+      `select d.outcome, p.version - d.policy_version as behind from decisions d
+       join policies p on p.id = d.policy_id where d.agent_id = $1 order by d.seq`,
+      [payer.agentId],
+    );
+    expect(decisions).toEqual([
+      { outcome: 'declined', behind: 1 },
+      { outcome: 'approved', behind: 0 },
+    ]);
+  });
+
   test('the money is spent meanwhile: declined with the current figures', async () => {
     const payer = await aPayer(world, { fundsCents: 2_000 });
     const sibling = await aPayer(world, { owner: payer.owner, fundsCents: 0 });
