@@ -27,7 +27,13 @@ const Service = z.strictObject({
   restart: z.string(),
   stop_grace_period: z.string().optional(),
   healthcheck: z
-    .strictObject({ test: z.array(z.string()), interval: z.string(), timeout: z.string(), retries: z.int() })
+    .strictObject({
+      test: z.array(z.string()),
+      start_period: z.string().optional(),
+      interval: z.string(),
+      timeout: z.string(),
+      retries: z.int(),
+    })
     .optional(),
 });
 export type Service = z.infer<typeof Service>;
