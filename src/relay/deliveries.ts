@@ -136,7 +136,8 @@ export function startDeliveryRelay(options: DeliveryRelayOptions): Loop {
 
   const sweep = async (): Promise<void> => {
     sweptAt = performance.now();
-    await database.write((tx) => releaseExpired(tx));
+    // What this process has results of is recorded, and not sent again because PostgreSQL was away for long.
+    await database.write((tx) => releaseExpired(tx, undefined, results.unrecordedClaims()));
     nextSubject = await database.write((tx) => freeForgottenFrom(tx, nextSubject));
     backlog = await database.write((tx) => lookForBacklog(tx, backlog));
     const closed = await closedReceivers(database.read(), backlog);

@@ -32,6 +32,8 @@ export type DeliveryResults = Pick<Loop, 'state'> & {
   unrecorded(): number;
   /** Those that succeeded. One that failed may close the places of its receiver, so it keeps its own until it is recorded. */
   unrecordedSuccesses(): readonly ClaimedPlace[];
+  /** The claims that unrecorded results are of. */
+  unrecordedClaims(): readonly number[];
   /** Records what is there, if that can be written now. The rest is claimed again once its lease has run out. */
   stop(): Promise<void>;
 };
@@ -81,6 +83,7 @@ export function startDeliveryResults(options: Options): DeliveryResults {
     unrecorded: () => unrecorded().length,
     unrecordedSuccesses: () =>
       unrecorded().flatMap(({ claimed, attempted }) => (isSuccess(attempted) ? [claimed] : [])),
+    unrecordedClaims: () => [...new Set(unrecorded().map(({ claimed }) => claimed.claim))],
     state: () => oldestOf([all.state(), others.state()]),
     stop: async () => {
       const held = await all.stop();
@@ -150,16 +153,29 @@ function startQueue({ name, held, save, log, pollMs, restMs, onRecorded }: Queue
     }
   };
 
-  /** One result that cannot be written must not keep the others from it; its delivery is claimed again. */
+  /**
+   * One result that cannot be written must not keep the others from it; its delivery is claimed again. What follows one that
+   * went to the other queue waits for that.
+   */
   const saveEach = async (batch: readonly Result[]): Promise<readonly Result[]> => {
     const saved: Result[] = [];
-    for (const result of batch) {
+    const left: Result[] = [];
+    for (const [place, result] of batch.entries()) {
+      if (held().has(result.claimed.webhookId)) {
+        left.push(result);
+        continue;
+      }
       try {
         saved.push(...(await save([result])));
       } catch (error) {
+        if (isDatabaseAway(error)) {
+          left.push(...batch.slice(place));
+          break;
+        }
         log.error({ err: error, deliveryId: result.claimed.id }, 'result not recorded');
       }
     }
+    waiting.unshift(...left);
     return saved;
   };
 

@@ -168,6 +168,9 @@ async function repeatsOf(box: string, ids: readonly string[]): Promise<number> {
   const distinct = new Set(received);
   expect(committed.map(({ seq }) => seq).filter((seq) => !distinct.has(seq))).toEqual([]);
   expect([committed.length, distinct.size]).toEqual([ids.length, ids.length]);
+  // A repeat is another attempt.
+  const attempts = new Set(receiver.received(box).map(({ headers }) => headers['x-service-delivery-id']));
+  expect(attempts.size).toBe(received.length);
   return received.length - distinct.size;
 }
 

@@ -13,12 +13,14 @@ returns table (webhook_id text, id bigint, seqs bigint[]) language sql volatile 
     where c.webhook_id = g.webhook_id and c.id = g.claim limit 1 for update) c
 $$;
 
--- Takes the numbers in `p_over` out of these claims. A claim without any is deleted.
-create or replace function leave_claims(p_webhooks text[], p_claims bigint[], p_over bigint[]) returns void
-language sql volatile set enable_seqscan = off as $$
-  with over as materialized (select unnest(p_over) as seq),
+-- Takes deliveries out of these claims: the number in `p_over` out of the claim at its position in `p_over_of`. Out of no
+-- other one, because a result may be so late that a later claim has the delivery. A claim without any is deleted.
+create or replace function leave_claims(p_webhooks text[], p_claims bigint[], p_over_of bigint[], p_over bigint[])
+returns void language sql volatile set enable_seqscan = off as $$
+  with over as materialized (select o.claim, o.seq from unnest(p_over_of, p_over) as o(claim, seq)),
   rest as materialized (
-    select h.webhook_id, h.id, array(select s from unnest(h.seqs) as s where s not in (select o.seq from over o)) as seqs
+    select h.webhook_id, h.id,
+      array(select s from unnest(h.seqs) as s where (h.id, s) not in (select o.claim, o.seq from over o)) as seqs
     from lock_claims(p_webhooks, p_claims) h),
   smaller as (
     update delivery_claims c set seqs = r.seqs from rest r
@@ -52,6 +54,8 @@ declare
   v_webhooks text[];
   v_began timestamptz[];
   v_answer_ms int[];
+  v_over_of bigint[];
+  v_over bigint[];
 begin
   with held as materialized (select * from lock_claims(p_webhooks, p_claims)),
   counted as (
@@ -66,10 +70,11 @@ begin
     returning h.webhook_id, p_now - r.answer_ms * interval '1 millisecond' as began, r.answer_ms)
   select array_agg(c.webhook_id), array_agg(c.began), array_agg(c.answer_ms) into v_webhooks, v_began, v_answer_ms
   from counted c;
-  perform leave_claims(p_webhooks, p_claims, array(
-    select r.seq from unnest(p_claim_of, p_seqs) as r(claim, seq)
-    join unnest(p_webhooks, p_claims) as c(webhook_id, claim) on c.claim = r.claim
-    where c.webhook_id <> all (v_failing)));
+  select array_agg(r.claim), array_agg(r.seq) into v_over_of, v_over
+  from unnest(p_claim_of, p_seqs) as r(claim, seq)
+  join unnest(p_webhooks, p_claims) as c(webhook_id, claim) on c.claim = r.claim
+  where c.webhook_id <> all (v_failing);
+  perform leave_claims(p_webhooks, p_claims, v_over_of, v_over);
   if v_webhooks is not null then
     perform count_attempts(v_webhooks, v_began, array_fill(false, array[cardinality(v_webhooks)]), v_answer_ms);
   end if;

@@ -6,8 +6,13 @@
  */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Database } from '../../../src/db/database.ts';
+import { runSql } from '../../../src/db/statement.ts';
 import type { Tx } from '../../../src/db/tx.ts';
-import { claimFirstAttempts, claimRetries } from '../../../src/domains/delivery/webhooks/delivery.claim.service.ts';
+import {
+  type Claimed,
+  claimFirstAttempts,
+  claimRetries,
+} from '../../../src/domains/delivery/webhooks/delivery.claim.service.ts';
 import { endRetriesOf, endWaitingOf } from '../../../src/domains/delivery/webhooks/delivery.end.service.ts';
 import { lockHealth } from '../../../src/domains/delivery/webhooks/delivery.lease.service.ts';
 import { recordResults } from '../../../src/domains/delivery/webhooks/delivery.result.service.ts';
@@ -15,8 +20,10 @@ import { endpointWorkflowId } from '../../../src/domains/delivery/webhooks/endpo
 import { disableWebhook } from '../../../src/domains/delivery/webhooks/webhook.service.ts';
 import type { Cause } from '../../../src/platform/cause.ts';
 import { claimLimits } from '../../../src/relay/deliveries.ts';
+import { claimInSteps } from '../../../src/relay/first-attempts.ts';
 import { readEndpoint } from '../../../src/usecases/delivery/read-endpoint.ts';
 import { addBacklog, countDeliveries, subscribedTo } from '../../support/backlog.ts';
+import { deadlocksIn } from '../../support/deadlocks.ts';
 import { type DeliveryWorld, startDeliveryWorld } from '../../support/delivery-world.ts';
 import { overOrWaiting } from '../../support/lock-waits.ts';
 import { businessNow, clockAt } from '../../support/world.ts';
@@ -44,6 +51,38 @@ async function answeredBy(box: string, statuses: readonly number[]) {
   }));
   return { owner, results };
 }
+
+test('results in order and the deletion of their subscription do not deadlock', async () => {
+  const owner = await subscribedTo(bursar, 'ordered-deleted', true);
+  await addBacklog(bursar, owner, { count: 400, subject: `'po_' || (n % 20)` });
+  const { database } = bursar.infrastructure;
+  const claimed: Claimed[] = [];
+  // What stands behind another of its subject is parked first.
+  while (claimed.length < 20) claimed.push(...(await claimInSteps(database, 1_000, claimLimits)).claimed);
+  expect(await countDeliveries(bursar, owner.webhookId, 'is_parked')).toBeGreaterThan(300);
+  const before = await deadlocksIn(bursar.world);
+  const now = await businessNow(bursar.world);
+  const results = claimed.map((delivery) => ({
+    claimed: delivery,
+    attempted: { status: 500, timedOut: false, failure: null },
+    tookMs: 1,
+    retryAfterMs: 0,
+    responseBody: null,
+  }));
+  let recording: Promise<string[]> | undefined;
+  await database.write(async (tx) => {
+    await lockHealth(tx, [owner.webhookId]);
+    await runSql(tx, 'update webhooks set deleted_at = created_at, sealed_secret = null where id = $1', [
+      owner.webhookId,
+    ]);
+    recording ??= database.write((other) => recordResults(other, results, now));
+    await overOrWaiting(bursar.world, recording);
+    await endWaitingOf(tx, [owner.webhookId], 'the subscription was deleted');
+  });
+  expect(await recording).toHaveLength(20);
+  expect(await countDeliveries(bursar, owner.webhookId, `status = 'pending' or is_parked`)).toBe(0);
+  expect(await deadlocksIn(bursar.world)).toBe(before);
+});
 
 test('a failure recorded while another transaction disables its subscription has a run, which ends it', async () => {
   const { owner, results } = await answeredBy('disabled-meanwhile', [500, 410]);

@@ -94,6 +94,19 @@ describe('a version that does not park', () => {
     expect(await standing(owner)).toEqual(['succeeded', 'succeeded', 'pending', 'parked']);
   });
 
+  test('many that it ended while they were parked do not delay the next one of their subject', async () => {
+    const owner = await parkedBehindOne('many-left-parked', 300);
+    await bursar.world.sql(
+      `update webhook_deliveries set status = 'succeeded', next_attempt_at = null, attempts_made = 1, claims = 1,
+         delivered_at = created_at
+       where id in (select id from webhook_deliveries where webhook_id = $1 order by seq limit 250)`,
+      [owner.webhookId],
+    );
+    await write((tx) => freeForgottenFrom(tx, firstSubject));
+    expect(await countOf(owner, `is_parked and status <> 'pending'`)).toBe(0);
+    expect((await standing(owner)).slice(249, 252)).toEqual(['succeeded', 'pending', 'parked']);
+  });
+
   test('a relay sends all that it left parked', async () => {
     const owner = await parkedBehindOne('left-parked', 4);
     const [first] = await rowsOf(owner);

@@ -15,7 +15,7 @@ import { recordResults, recordSuccesses } from '../../../src/domains/delivery/we
 import type { Result } from '../../../src/domains/delivery/webhooks/delivery.send.service.ts';
 import { hour, minute } from '../../../src/kernel/instant.ts';
 import { claimLimits, deliveriesChannel } from '../../../src/relay/deliveries.ts';
-import { addBacklog, countDeliveries, type Subscribed, subscribedTo } from '../../support/backlog.ts';
+import { addBacklog, countDeliveries, endLeases, type Subscribed, subscribedTo } from '../../support/backlog.ts';
 import { type DeliveryWorld, startDeliveryWorld } from '../../support/delivery-world.ts';
 import { businessNow, eventually } from '../../support/world.ts';
 
@@ -245,6 +245,27 @@ test('a delivery that two claims have counts one of their attempts, as the clock
   ).toBe(1);
   expect(await bursar.world.sql('select from delivery_claims')).toEqual([]);
 });
+
+test.each(['statement', 'transaction'])(
+  'a result that is late, recorded by a %s, leaves the delivery to the claim that has it now',
+  async (how) => {
+    await waiting(`late-by-${how}`, 2);
+    const [first] = await claim();
+    const { database } = bursar.infrastructure;
+    await endLeases(bursar);
+    await database.write((tx) => releaseExpired(tx));
+    const again = await claim();
+    const [same, other] = [again.find(({ id }) => id === first?.id), again.find(({ id }) => id !== first?.id)];
+    if (first === undefined || same === undefined || other === undefined) throw new Error('two wait');
+    const results = [answered(first, 200), answered(other, 200)];
+    const now = await businessNow(bursar.world);
+    if (how === 'statement') expect(await record(results)).toEqual([]);
+    else expect(await database.write((tx) => recordResults(tx, results, now))).toEqual([other.id]);
+    // It is under way, so nobody else gets it, and its own result counts.
+    expect(await claim()).toEqual([]);
+    expect(await database.write((tx) => recordResults(tx, [answered(same, 200)], now))).toEqual([same.id]);
+  },
+);
 
 test('the release of the first of two claims of a delivery leaves it to the second', async () => {
   const owner = await waiting('claimed-over', 1);

@@ -33,7 +33,7 @@ export const lockHealth = (tx: Tx, webhookIds: readonly string[]): Promise<numbe
 
 /** These are recorded, or are not sent. They take no place of their receiver any more. */
 export async function leaveClaims(tx: Tx, places: readonly ClaimedPlace[]): Promise<void> {
-  await runSql(tx, 'select leave_claims($1, $2, $3)', [
+  await runSql(tx, 'select leave_claims($1, $2, $2, $3)', [
     places.map(({ webhookId }) => webhookId),
     places.map(({ claim }) => claim),
     places.map(({ seq }) => seq),
@@ -43,9 +43,13 @@ export async function leaveClaims(tx: Tx, places: readonly ClaimedPlace[]): Prom
 /**
  * Releases the claims whose lease has run out, of these subscriptions or of all: their holders died, so that what has no
  * result can be claimed again, with another number in `X-Service-Delivery-Id`. Comes before every claim. Skips a claim that
- * a late result is being written to.
+ * a late result is being written to. `held`: claims that the caller has results of, which count until their release.
  */
-export async function releaseExpired(tx: Tx, webhookIds?: readonly string[]): Promise<void> {
+export async function releaseExpired(
+  tx: Tx,
+  webhookIds?: readonly string[],
+  held: readonly number[] = [],
+): Promise<void> {
   // Each look-up names the order of its index, and nothing is sorted: with the statistics of a moment when much was under way, a
   // plan reads all deliveries of the receiver.
   await throughIndexes(tx, ['enable_sort']);
@@ -67,7 +71,7 @@ export async function releaseExpired(tx: Tx, webhookIds?: readonly string[]): Pr
        and not exists (
          select from delivery_claims o
          where o.webhook_id = u.webhook_id and o.lease_until >= now() and u.seq = any(o.seqs))`,
-    webhookIds === undefined ? [] : [webhookIds],
+    webhookIds === undefined ? [held] : [held, webhookIds],
   );
 }
 
@@ -76,7 +80,7 @@ const ofAll = (order: string): OfReceiver => ({ where: '', order });
 
 const expiredClaims = ({ where, order }: OfReceiver = ofAll('c.lease_until')): string =>
   `select c.webhook_id, c.id, c.seqs from delivery_claims c
-   where ${where} c.lease_until < now() order by ${order} for update skip locked`;
+   where ${where} c.lease_until < now() and c.id <> all ($1::bigint[]) order by ${order} for update skip locked`;
 
 const leftByOlder = ({ where, order }: OfReceiver = ofAll('d.webhook_id, d.lease_until')): string =>
   `select d.id from webhook_deliveries d
@@ -84,5 +88,5 @@ const leftByOlder = ({ where, order }: OfReceiver = ofAll('d.webhook_id, d.lease
 
 /** From receiver to receiver, so that those of others are not read. */
 const ofEach = (found: (of: OfReceiver) => string): string =>
-  `select f.* from unnest($1::text[]) as r(id)
+  `select f.* from unnest($2::text[]) as r(id)
    cross join lateral (${found({ where: 'webhook_id = r.id and', order: 'lease_until' })}) f`;

@@ -86,7 +86,8 @@ export async function freeNextOf(
        select n.id from unnest($1::text[], $2::text[], $3::bigint[]) as e(webhook_id, subject_id, seq)
        cross join lateral (
          select n.id from webhook_deliveries n
-         where n.webhook_id = e.webhook_id and n.subject_id = e.subject_id and n.is_parked and n.seq > e.seq
+         where n.webhook_id = e.webhook_id and n.subject_id = e.subject_id and n.is_parked and n.status = 'pending'
+           and n.seq > e.seq
          order by n.seq limit 1) n),
      free as materialized (
        select n.id from next n cross join lateral (
@@ -107,9 +108,10 @@ const freedRow = z.object({ freed: z.int(), last: subjectRow.nullable() });
 export type Freed = { readonly freed: number; readonly next: SubjectPlace };
 
 /**
- * Looks at up to `most` subjects with parked deliveries, those after `after`, and frees the first parked one where none
- * before it is open: those before may have ended without `freeNextOf`, as under a version that does not park. Answers
- * where the next call goes on, at the end the first subject. Waits for no lock.
+ * Looks at up to `most` subjects with parked deliveries, those after `after`, and frees the first one that waits parked where
+ * none before it is open: those before may have ended without `freeNextOf`. What a version that does not park has ended
+ * stays parked; that is cleared, up to 1,000 of a subject. Answers where the next call goes on, at the end the first subject.
+ * Waits for no lock.
  */
 export async function freeForgotten(tx: Tx, after: SubjectPlace, most: number): Promise<Freed> {
   const { freed, last } = await oneRowOf(tx, freedRow, forgotten, [after.webhookId, after.subjectId, most]);
@@ -127,10 +129,24 @@ const forgotten = `with recursive subject(webhook_id, subject_id, place) as (
       where d.is_parked and (d.webhook_id, d.subject_id) > (s.webhook_id, s.subject_id)
       order by d.webhook_id, d.subject_id, d.seq limit 1) n
     where s.place < $3::int),
+  -- Those that are over are the first of their subject.
+  over as materialized (
+    select o.id from subject s cross join lateral (
+      select d.status from webhook_deliveries d
+      where d.webhook_id = s.webhook_id and d.subject_id = s.subject_id and d.is_parked order by d.seq limit 1) f
+    cross join lateral (
+      select d.id, d.status from webhook_deliveries d
+      where d.webhook_id = s.webhook_id and d.subject_id = s.subject_id and d.is_parked order by d.seq limit 1000) o
+    where f.status <> 'pending' and o.status <> 'pending'),
+  cleared as (
+    update webhook_deliveries d set is_parked = false where d.id = any(array(
+      select h.id from over o cross join lateral (
+        select d.id from webhook_deliveries d where d.id = o.id limit 1 for update skip locked) h))),
   alone as materialized (
     select f.id from subject s cross join lateral (
       select d.id, d.webhook_id, d.subject_id, d.seq from webhook_deliveries d
-      where d.webhook_id = s.webhook_id and d.subject_id = s.subject_id and d.is_parked order by d.seq limit 1) f
+      where d.webhook_id = s.webhook_id and d.subject_id = s.subject_id and d.is_parked and d.status = 'pending'
+      order by d.seq limit 1) f
     where not exists (
       select from webhook_deliveries b
       where b.webhook_id = f.webhook_id and b.subject_id = f.subject_id and b.status in ('pending', 'delivering')

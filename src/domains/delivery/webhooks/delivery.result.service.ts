@@ -13,7 +13,7 @@ import { ensureWorkflowRuns } from '../../../platform/workflow-runs.ts';
 import type { Claimed } from './delivery.claim.service.ts';
 import { hasNoSubscription } from './delivery.end.service.ts';
 import { countAttempts } from './delivery.hours.service.ts';
-import { leaveClaims } from './delivery.lease.service.ts';
+import { leaveClaims, lockHealth } from './delivery.lease.service.ts';
 import { endedInOrder, freeNextOf } from './delivery.order.service.ts';
 import {
   type AfterAttempt,
@@ -36,6 +36,9 @@ export async function recordResults(
   gapsMs: readonly number[] = publishedGapsMs,
 ): Promise<string[]> {
   if (results.length === 0) return [];
+  // Before the deliveries, as whoever closes a subscription does, because the end of one in order frees the next one. It keeps
+  // claims away from these receivers meanwhile, so it is done for no others.
+  if (results.some(({ claimed }) => claimed.isOrdered)) await lockHealth(tx, receiversOf(results));
   const open = await openReceivers(tx, results);
   const settled = results.map((result) => settle(result, { openUrl: open.get(result.claimed.webhookId), gapsMs }, now));
   const counted = await save(tx, settled, now);
@@ -110,13 +113,17 @@ function settle(result: Result, { openUrl, gapsMs }: Terms, now: Date): Settled 
   return { result, evaluated, after: afterAttempt(standing, now) };
 }
 
+const receiversOf = (results: readonly Result[]): string[] => [
+  ...new Set(results.map(({ claimed }) => claimed.webhookId)),
+];
+
 /** The URLs by the ids. */
 async function openReceivers(tx: Tx, results: readonly Result[]): Promise<Map<string, string>> {
   const open = await rowsOf(
     tx,
     urlRow,
     `select id, url from webhooks where id = any($1::text[]) and deleted_at is null and status <> 'disabled'`,
-    [[...new Set(results.map(({ claimed }) => claimed.webhookId))]],
+    [receiversOf(results)],
   );
   return new Map(open.map(({ id, url }) => [id, url]));
 }
