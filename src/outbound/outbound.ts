@@ -20,7 +20,7 @@ export type OutboundRequest = {
   /** Further bytes of the answer are not read. */
   readonly maxBytes: number;
   readonly requireHttps?: boolean | 'always';
-  /** The receiver may see it twice: a pooled connection that had died is replaced once instead of failing. */
+  /** The receiver may see it twice: where the connection ends before an answer begins, it is sent once more. */
   readonly isRepeatable?: boolean;
   /** A body that breaks off or takes too long is answered as far as it came, as a truncated one. */
   readonly acceptsPartialBody?: boolean;

@@ -62,13 +62,14 @@ export default class CountReporter {
 
   #unlistedSkips(files: readonly FileResults[]): string[] {
     if (!process.env.CI || this.#config.testNamePattern) return [];
-    return files
-      .filter(({ testFilePath }) => !maySkip.some(({ file }) => file.test(testFilePath)))
-      .flatMap(({ testFilePath, testResults }) =>
-        testResults
-          .filter(({ status }) => status === 'pending' || status === 'todo')
-          .map(({ fullName }) => `skipped, but not in test/support/may-skip.mts: ${testFilePath} ${fullName}`),
-      );
+    const isListed = (path: string, fullName: string): boolean =>
+      maySkip.some(({ file, name }) => file.test(path) && (name === undefined || name.test(fullName)));
+    return files.flatMap(({ testFilePath, testResults }) =>
+      testResults
+        .filter(({ status }) => status === 'pending' || status === 'todo')
+        .filter(({ fullName }) => !isListed(testFilePath, fullName))
+        .map(({ fullName }) => `skipped, but not in test/support/may-skip.mts: ${testFilePath} ${fullName}`),
+    );
   }
 
   getLastError(): Error | undefined {

@@ -79,9 +79,9 @@ async function asks() {
   await world.sql('update policies set auto_approve_limit_cents = 5000, daily_limit_cents = null where agent_id = $1', [
     agentId,
   ]);
-  return (expectedAmountEuros = 80) =>
+  return (expectedAmountEuros = 80, more: { ttlMinutes?: number } = {}) =>
     clientsOf(owner).intents.declareIntent({
-      body: { agentId, purpose: 'a secret gift', expectedAmountEuros, expectedMerchant: 'Example Shop' },
+      body: { agentId, purpose: 'a secret gift', expectedAmountEuros, expectedMerchant: 'Example Shop', ...more },
     });
 }
 
@@ -189,9 +189,24 @@ describe('a device of the owner', () => {
     expect(service.to(device)).toHaveLength(1);
   });
 
-  secureTest('gets risk alerts, and only what it asked for', async () => {
-    const [all, approvals] = [service.device(), service.device()];
+  secureTest(
+    'is not told of an approval after its deadline: the push service keeps the message no longer',
+    async () => {
+      const device = service.device();
+      await subscribe(device);
+      await (await asks())(80, { ttlMinutes: 30 });
+      const [message] = await arrived(device);
+      expect(message?.ttl).toBeGreaterThan(29 * 60);
+      expect(message?.ttl).toBeLessThanOrEqual(30 * 60);
+    },
+  );
+
+  secureTest('gets risk alerts, as an invited person’s does, and only what it asked for', async () => {
+    const [all, approvals, invited] = [service.device(), service.device(), service.device()];
     await subscribe(all);
+    const { id: invitedsId } = await subscribe(invited);
+    const { id: passkeyId } = await aPasskey(world, owner);
+    await world.sql('update push_subscriptions set passkey_id = $2 where id = $1', [invitedsId, passkeyId]);
     const { id: approvalsOnly } = await subscribe(approvals, { events: ['approval'] });
     const data = JSON.stringify({});
     await world.sql(
@@ -199,8 +214,10 @@ describe('a device of the owner', () => {
        values ('ev_' || replace(gen_random_uuid()::text, '-', ''), $1, 'ag_12345678', 'risk.alert_created', $2, 'r', now())`,
       [owner.ownerId, data],
     );
-    const [alert] = await arrived(all);
-    expect(JSON.parse(alert?.text ?? '')).toMatchObject({ title: 'Risk alert', url: null });
+    for (const device of [all, invited]) {
+      const [alert] = await arrived(device);
+      expect(JSON.parse(alert?.text ?? '')).toMatchObject({ title: 'Risk alert', url: null });
+    }
     expect([await messagesOf(approvalsOnly), service.to(approvals)]).toEqual([[], []]);
   });
 

@@ -79,6 +79,23 @@ describe('answers', () => {
     expect(await closed.promise).toBeLessThan(64 * 2 ** 20);
   });
 
+  test('are asked for with that limit, which the buffers between do not let a receiver see', async () => {
+    const limits: number[] = [];
+    const { outbound } = bursar;
+    const request: typeof outbound.request = (url, options) => {
+      limits.push(options.maxBytes);
+      return outbound.request(url, options);
+    };
+    const { vault } = bursar.infrastructure;
+    bursar.receiver.answers('asked-for', status(200));
+    await bursar.stopRelays();
+    await bursar.relay({ send: createSender({ outbound: { ...outbound, request }, vault }) });
+    const owner = await subscribed(bursar.receiver.urlOf('asked-for'));
+    await bursar.emit(owner.ownerId);
+    expect(await attempted(owner)).toMatchObject({ status: 'succeeded' });
+    expect(limits).toEqual([65_536]);
+  });
+
   test('that come one byte at a time end at the limit of the attempt', async () => {
     const inHead = await afterOne(
       'dripping-head',
