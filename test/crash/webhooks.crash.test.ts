@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { webhooksArea } from '../../src/domains/delivery/webhooks/webhook.contract.ts';
 import { policiesArea } from '../../src/domains/spending/policies/policy.contract.ts';
-import { newId } from '../../src/kernel/ids.ts';
+import { type Id, newId } from '../../src/kernel/ids.ts';
 import { hour, minute, second } from '../../src/kernel/instant.ts';
 import { policyEventData } from '../support/factories/event-data.ts';
 import { type Installation, startInstallation } from '../support/installation.ts';
@@ -126,9 +126,9 @@ test.each([
 );
 
 /** So many events in one commit, repeated until the commit is known: the server may die before it answers. */
-async function commitSome(ownerId: string, count: number): Promise<string[]> {
-  const events = Array.from({ length: count }, () => {
-    const subject = newId('policy');
+async function commitSome(ownerId: string, count: number, subjects: readonly Id<'policy'>[] = []): Promise<string[]> {
+  const events = Array.from({ length: count }, (_, n) => {
+    const subject = subjects[n % subjects.length] ?? newId('policy');
     const data = policyEventData(subject, ownerId);
     const common = { owner_id: ownerId, subject_id: subject, request_id: 'burst', created_at: new Date() };
     return { ...common, id: newId('event'), name: 'policy.created', data };
@@ -146,17 +146,22 @@ async function commitSome(ownerId: string, count: number): Promise<string[]> {
 }
 
 /** A subscription to the events of a burst. */
-async function burstTo(box: string) {
+async function burstTo(box: string, orderedBox?: string) {
   const owner = await site.owner();
   const webhooks = owner.client(webhooksArea);
-  const { id } = await webhooks.createWebhook({ body: { url: receiver.urlOf(box), events: ['policy.created'] } });
+  const subscribe = async (to: string, ordered: boolean) => {
+    const body = { url: receiver.urlOf(to), events: ['policy.created'], ordered };
+    return (await webhooks.createWebhook({ body })).id;
+  };
+  const id = await subscribe(box, false);
+  const ids = orderedBox === undefined ? [id] : [id, await subscribe(orderedBox, true)];
   const [row] = await site.sql<{ owner_id: string }>('select owner_id from webhooks where id = $1', [id]);
   return {
     ownerId: row?.owner_id ?? '',
     statuses: () =>
       site.sql<{ status: string; count: number }>(
-        'select status, count(*)::int as count from webhook_deliveries where webhook_id = $1 group by status',
-        [id],
+        'select status, count(*)::int as count from webhook_deliveries where webhook_id = any($1) group by status',
+        [ids],
       ),
   };
 }
@@ -174,9 +179,20 @@ async function repeatsOf(box: string, ids: readonly string[]): Promise<number> {
   return received.length - distinct.size;
 }
 
-test('killed again and again during a burst, every event arrives at least once', async () => {
-  receiver.answers('burst', after(20));
-  const { ownerId, statuses } = await burstTo('burst');
+/** What arrived of each subject, in that order, has numbers that never fall: the next one comes when the one before is over. */
+function expectOrder(box: string): void {
+  const last = new Map<string, number>();
+  for (const { body } of receiver.received(box)) {
+    const { sequence, data } = JSON.parse(body) as { sequence: number; data: { id: string } };
+    expect([data.id, sequence >= (last.get(data.id) ?? 0)]).toEqual([data.id, true]);
+    last.set(data.id, sequence);
+  }
+}
+
+test('killed again and again during a burst, every event arrives at least once, and in order where that was asked for', async () => {
+  for (const box of ['burst', 'burst-in-order']) receiver.answers(box, after(20));
+  const { ownerId, statuses } = await burstTo('burst', 'burst-in-order');
+  const subjects = Array.from({ length: 100 }, () => newId('policy'));
   const dying = ['worker', 'worker', 'postgres', 'worker'] as const;
   const ids: string[] = [];
   const killing = (async () => {
@@ -196,14 +212,18 @@ test('killed again and again during a burst, every event arrives at least once',
       );
     }
   })();
-  for (let commit = 0; commit < 50; commit++) ids.push(...(await commitSome(ownerId, 20)));
+  for (let commit = 0; commit < 50; commit++) ids.push(...(await commitSome(ownerId, 20, subjects)));
   await killing;
   await site.isWell(120_000);
   // The deliveries that a dead worker had claimed arrive after their lease of 45 s has expired.
   await eventually(statuses, (all) => all.length === 1 && all[0]?.status === 'succeeded', 240_000);
-  expect(await statuses()).toEqual([{ status: 'succeeded', count: ids.length }]);
+  expect(await statuses()).toEqual([{ status: 'succeeded', count: 2 * ids.length }]);
   const repeated = await repeatsOf('burst', ids);
-  process.stderr.write(`${ids.length} events, ${dying.length} kills: ${repeated} deliveries were repeated\n`);
+  const inOrder = await repeatsOf('burst-in-order', ids);
+  expectOrder('burst-in-order');
+  process.stderr.write(
+    `${ids.length} events, ${dying.length} kills: ${repeated} deliveries were repeated, and ${inOrder} of those in order\n`,
+  );
 }, 600_000);
 
 /** Passes of the worker's loop of deliveries. While PostgreSQL is away, they are two seconds apart. */
