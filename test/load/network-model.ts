@@ -1,12 +1,11 @@
 /**
- * `node test/load/network-model.ts`: 2,000 random steps of card payments on a separate installation beside the model, the
- * touched accounts compared at each step and everything verified every 500. LOAD_STEPS and LOAD_SEED change the run. Exit
- * code 1 when anything is wrong.
+ * `node test/load/network-model.ts`: 2,000 random steps of card payments and commands on a separate installation
+ * beside the model, compared at each step and everything verified every 500. LOAD_STEPS and LOAD_SEED change the run.
+ * Exit code 1 when anything is wrong.
  * @module
  */
 import { startInstallation } from '../support/installation.ts';
 import { playPayments } from '../support/payment-history.ts';
-import { businessNow, eventually } from '../support/world.ts';
 
 const steps = Number(process.env.LOAD_STEPS ?? 2_000);
 const seed = Number(process.env.LOAD_SEED ?? Math.floor(Math.random() * 1e9));
@@ -17,25 +16,9 @@ const say = (what: string, value: unknown): void =>
 const site = await startInstallation();
 try {
   say('card payments', `${steps} steps beside the model, seed ${seed}`);
-  const { sql } = site;
-  /** The worker does what time makes due. */
-  const passes = async (ms: number): Promise<void> => {
-    await site.advance(ms);
-    const at = await businessNow(site);
-    await eventually(
-      () =>
-        sql(
-          `select id from transactions where status = 'pending' and hold_expires_at <= $1
-           union all select id from network_messages where is_waiting and received_at <= $1::timestamptz - interval '1 day'
-             and (kind = 'refund' or kind = 'clearing' and (body ->> 'amountCents')::bigint > 0)`,
-          [at],
-        ),
-      (due) => due.length === 0,
-    );
-  };
   const networkKey = site.ready.networkKey as string;
   const startedAt = performance.now();
-  const { done, verified } = await playPayments({ ...site, networkKey, passes }, { seed, steps, verifyEvery: 500 });
+  const { done, verified } = await playPayments({ ...site, networkKey }, { seed, steps, verifyEvery: 500 });
   const seconds = (performance.now() - startedAt) / 1_000;
   say('seconds', seconds.toFixed(0));
   say('done', done);

@@ -1,68 +1,55 @@
 /**
- * Plays a random history of card payments on a real stack and on the model at once: after each step the answer, the
- * accounts of the wallet, the touched payment and every intent must be the model's. Throws with seed and step where they
- * are not.
+ * Plays a random history of card payments and of commands on a real stack and on the model at once: after each step
+ * the answer, the accounts of the wallet, the touched payment, every intent with its windows, every card and agent
+ * must be the model's. Throws with seed and step where they are not.
  * @module
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { intentsArea } from '../../src/domains/spending/intents/intent.contract.ts';
 import { ledgerArea } from '../../src/domains/treasury/ledger/ledger.contract.ts';
-import {
-  isLegal,
-  type Message,
-  type ModelIntent,
-  modelCards,
-  modelFundsCents,
-  type Payment,
-  paymentModel,
-} from './payment-model.ts';
+import { type Commander, commanderOf, idOfRequest } from './payment-calls.ts';
+import { type Command, commandModel } from './payment-commands.ts';
+import { paymentModel } from './payment-model.ts';
+import { accountsOf, agentsOf, asRow, cardsOf, illegalMoves, intentsOf, rowOf, windowsOf } from './payment-rows.ts';
+import { type Message, modelAgents, modelFundsCents } from './payment-shapes.ts';
 import { type Action, actionsOf, anyStep, type Step } from './payment-steps.ts';
-import { type Authorized, anIntent, aPayer, differencesOf, networkOf, type Payer } from './payments-world.ts';
+import { type Authorized, differencesOf, networkOf, type Payer } from './payments-world.ts';
 import { businessNow, eventually, type World } from './world.ts';
 
-export type Stack = Pick<World, 'apiUrl' | 'networkKey' | 'sql' | 'owner'> & {
-  /** Moves business time, and returns when what it made due is done. */
-  readonly passes: (ms: number) => Promise<void>;
+/** With a worker: approvals, new cards and deadlines are workflows. */
+export type Stack = Pick<World, 'apiUrl' | 'networkKey' | 'sql' | 'owner' | 'as'> & {
+  readonly advance: (ms: number) => Promise<unknown>;
 };
 export type Played = { readonly steps: number; readonly done: Record<string, number>; readonly verified: number };
-
-const columns: Readonly<Record<string, string>> = {
-  maxTransactionCents: 'max_transaction_cents',
-  dailyLimitCents: 'daily_limit_cents',
-  monthlyLimitCents: 'monthly_limit_cents',
-  requireIntent: 'require_intent',
-  amountTolerancePercent: 'amount_tolerance_percent',
-};
 
 export async function playPayments(
   stack: Stack,
   { seed, steps, verifyEvery }: { seed: number; steps: number; verifyEvery: number },
 ): Promise<Played> {
   const world = stack as unknown as World;
-  const cards = modelCards();
-  const model = paymentModel({ fundsCents: modelFundsCents, cards });
+  const agents = modelAgents();
+  const model = paymentModel({ fundsCents: modelFundsCents, agents });
   const actionOf = actionsOf(model, (serial) => `${serial}_${randomUUID().slice(0, 8)}`);
   const network = networkOf(stack);
-  const payers = await twoPayers(
+  const commander: Commander = await commanderOf(
     world,
-    cards.map(({ terms }) => terms),
+    agents.map(({ terms }) => terms),
   );
-  const [{ owner, walletId }] = payers;
+  const { owner, walletId } = commander;
   const done: Record<string, number> = {};
+  const count = (what: string): void => {
+    done[what] = (done[what] ?? 0) + 1;
+  };
   let verified = 0;
 
-  const bodyOf = ({ id, card, amountCents, partialSupported }: Message): object => {
+  const payerOf = (card: number): Payer => ({ cardRef: commander.cards[card]?.cardRef }) as Payer;
+  const bodyOf = ({ id, card, amountCents, partialSupported, isRecurring }: Message): object => {
     const kind = amountCents === 0 ? 'verification' : 'purchase';
     return network.authorizationOf(payerOf(card), {
-      id,
-      amountCents,
-      kind,
-      partialSupported: partialSupported === true,
+      ...{ id, amountCents, kind, partialSupported: partialSupported === true, recurring: isRecurring === true },
     });
   };
-  const payerOf = (card: number): Payer => payers[card] as Payer;
   function said(message: Message): Promise<{ status: number; body: object }> {
     const { kind, id, about, card, amountCents, isFinal, partialSupported, authorization } = message;
     const payer = payerOf(card);
@@ -75,64 +62,54 @@ export async function playPayments(
     return network.reverse(payer, { id, ...on, ...(amountCents === undefined ? {} : { amountCents }) });
   }
 
-  async function perform(action: Action): Promise<void> {
-    const now = await businessNow(world);
-    if (action.do === 'send') {
-      const { message } = action;
-      const expected = model.send(message, now);
-      const { status, body } = await said(message);
-      const { decision, approvedCents, rule } = body as Partial<Authorized>;
-      const answer = expected.decision === undefined ? { status } : { status, decision, approvedCents, rule };
-      assert.deepEqual(answer, expected, `${JSON.stringify({ status, body })}, not ${JSON.stringify(expected)}`);
-      const payment = model.payments.get(message.about ?? '');
-      if (payment !== undefined) assert.deepEqual(await rowOf(world, payment), asRow(payment));
-      await areIntentsRight(now);
-    } else if (action.do === 'declare') {
-      const { card, amountCents, ttlMs } = action;
-      const id = await anIntent(world, payerOf(card), { amountCents, merchant: null, ttlMs });
-      const [row] = await stack.sql<{ at: Date }>('select expires_at as at from intents where id = $1', [id]);
-      model.declare({ id, card, amountCents, expiresAt: Number(row?.at) });
-    } else if (action.do === 'cancel') {
-      const { intent } = action;
-      const wasCancelled = intent.status === 'cancelled';
-      const isTaken = model.cancel(intent, now) || wasCancelled;
-      const params = { id: intent.id as `int_${string}` };
-      const headers = { 'Idempotency-Key': randomUUID() };
-      const cancelled = await owner
-        .client(intentsArea)
-        .cancelIntent({ params, headers })
-        .then(
-          () => true,
-          ({ status }: { status?: number }) => {
-            assert.equal(status, 400);
-            return false;
-          },
-        );
-      assert.equal(cancelled, isTaken);
-    } else if (action.do === 'freeze') {
-      const card = cards[action.card];
-      if (card === undefined) return;
-      card.isFrozen = !card.isFrozen;
-      await stack.sql('update agents set status = $2, version = version + 1 where id = $1', [
-        ...[payerOf(action.card).agentId, card.isFrozen ? 'frozen' : 'active'],
-      ]);
-    } else {
-      await stack.passes(action.ms);
-      model.sweep(await businessNow(world));
+  async function send(message: Message): Promise<void> {
+    const expected = model.send(message, await businessNow(world));
+    const { status, body } = await said(message);
+    const { decision, approvedCents, rule } = body as Partial<Authorized>;
+    const answer = expected.decision === undefined ? { status } : { status, decision, approvedCents, rule };
+    assert.deepEqual(answer, expected, `${JSON.stringify({ status, body })}, not ${JSON.stringify(expected)}`);
+    count(expected.decision === undefined ? message.kind : `${message.kind} ${expected.decision}`);
+    if (expected.rule !== undefined) count(`by ${expected.rule}`);
+    for (const intent of model.intents.filter((one) => one.asksAbout !== null && one.id.startsWith('new_'))) {
+      intent.id = await idOfRequest(world, intent);
+      count('request to a person');
     }
+    // One whose payment has come to nothing after its deadline.
+    if (model.expireIntents()) await settled(world, await businessNow(world));
+    const payment = model.payments.get(message.about ?? '');
+    if (payment !== undefined) assert.deepEqual(await rowOf(world, payment), asRow(payment));
+  }
+
+  async function command(action: Command): Promise<void> {
+    const { status, intent } = commandModel(model, action, await businessNow(world));
+    const answer = await commander.carryOut(action);
+    assert.equal(answer.status, status, `answered ${answer.status} ${answer.message}, not ${status}`);
+    count(`${action.do} ${action.do === 'declare' && intent !== undefined ? intent.status : status}`);
+    if (intent === undefined) return;
+    assert.notEqual(answer.made, undefined);
+    if (status === 201) intent.id = answer.made?.id ?? '';
+    if (status === 201) intent.expiresAtMs = Date.parse(answer.made?.expiresAt ?? '');
+    assert.equal(answer.made?.id, intent.id);
+  }
+
+  async function perform(action: Action): Promise<void> {
+    if (action.do === 'send') return send(action.message);
+    if (action.do !== 'advance') return command(action);
+    await stack.advance(action.ms);
+    const now = await businessNow(world);
+    await settled(world, now);
+    model.sweep(now);
   }
 
   async function isRight(): Promise<void> {
     assert.deepEqual(await accountsOf(world, owner.ownerId, walletId), model.balances());
     assert.deepEqual(model.wrong(), []);
-  }
-
-  async function areIntentsRight(now: Date): Promise<void> {
-    const rows = await intentsOf(world, owner.ownerId);
-    const found = model.intents.map(({ id }) => rows.get(id));
+    assert.deepEqual(await intentsOf(world, owner.ownerId, model, commander), []);
+    assert.deepEqual(await windowsOf(world, owner.ownerId, model, await businessNow(world)), []);
+    assert.deepEqual(await cardsOf(world, commander, model), []);
     assert.deepEqual(
-      found,
-      model.intents.map((intent, index) => asIntentRow(intent, { now, isExpired: found[index]?.status === 'expired' })),
+      await agentsOf(world, commander),
+      agents.map(({ status }) => status),
     );
   }
 
@@ -143,7 +120,6 @@ export async function playPayments(
     );
     assert.equal(rows.filter(({ id }) => id !== null).length, model.payments.size);
     for (const payment of model.payments.values()) assert.deepEqual(await rowOf(world, payment), asRow(payment));
-    await areIntentsRight(await businessNow(world));
     assert.deepEqual(await illegalMoves(world, owner.ownerId), []);
     assert.deepEqual(await differencesOf(world), []);
     const book = await eventually(
@@ -163,7 +139,7 @@ export async function playPayments(
     const action = actionOf(step);
     try {
       if (action !== undefined) {
-        done[step.kind] = (done[step.kind] ?? 0) + 1;
+        count(step.kind);
         await perform(action);
         await isRight();
       }
@@ -173,86 +149,21 @@ export async function playPayments(
       throw new Error(`${what}: ${(error as Error).message}`, { cause: error });
     }
   }
-  return { steps, done, verified };
+  return { steps, done: { ...done, ...model.noted }, verified };
 }
 
-/** Of one owner, both drawing on the wallet of the first. */
-async function twoPayers(world: World, terms: readonly object[]): Promise<[Payer, Payer]> {
-  const owner = await world.owner();
-  const policyOf = (one: object = {}) =>
-    Object.fromEntries(Object.entries(one).map(([name, value]) => [columns[name] ?? name, value]));
-  const first = await aPayer(world, { owner, fundsCents: modelFundsCents, policy: policyOf(terms[0]) });
-  const second = await aPayer(world, { owner, fundsCents: 0, policy: policyOf(terms[1]) });
-  await world.sql('update agents set wallet_id = $2 where id = $1', [second.agentId, first.walletId]);
-  return [first, second];
-}
-
-/** What is shown of a payment, and which intent it pays for. */
-const asRow = (payment: Payment) => ({
-  status: payment.status,
-  type: payment.type,
-  amount: payment.amountCents,
-  approved: payment.approvedCents,
-  held: payment.heldCents,
-  cleared: payment.clearedCents,
-  reversed: payment.reversedCents,
-  refunded: payment.refundedCents,
-  isFinal: payment.isFinal,
-  intentId: payment.intentId,
-});
-
-const rowOf = async ({ sql }: World, { authorizationId }: Payment) =>
-  (
-    await sql(
-      `select status, type, amount_cents::int as amount, approved_cents::int as approved, held_cents::int as held,
-         cleared_cents::int as cleared,
-         reversed_cents::int as reversed, refunded_cents::int as refunded, is_final as "isFinal", intent_id as "intentId"
-       from transactions where authorization_id = $1`,
-      [authorizationId],
-    )
-  )[0];
-
-type IntentRow = { readonly id: string; readonly status: string; readonly matchedBy: string | null };
-
-/** The model does not tell when one that nothing pays for expires: at some time after its deadline. */
-function asIntentRow(intent: ModelIntent, { now, isExpired }: { now: Date; isExpired: boolean }): IntentRow {
-  const { id, status, matchedBy, expiresAt } = intent;
-  const mayExpire = status === 'approved' && matchedBy === null && expiresAt <= now.getTime();
-  return { id, status: isExpired && mayExpire ? 'expired' : status, matchedBy };
-}
-
-async function intentsOf({ sql }: World, ownerId: string): Promise<Map<string, IntentRow>> {
-  const rows = await sql<IntentRow>(
-    `select i.id, i.status, t.authorization_id as "matchedBy"
-     from intents i left join transactions t on t.id = i.matched_transaction_id where i.owner_id = $1`,
-    [ownerId],
+/** Until the worker has done what time made due: holds, early messages, deadlines and ends of windows. */
+async function settled({ sql }: World, now: Date): Promise<void> {
+  await eventually(
+    () =>
+      sql(
+        `select id from transactions where status = 'pending' and hold_expires_at <= $1
+         union all select id from network_messages where is_waiting and received_at <= $1::timestamptz - interval '1 day'
+           and (kind = 'refund' or kind = 'clearing' and (body ->> 'amountCents')::bigint > 0)
+         union all select id from intents where status in ('pending_approval', 'approved')
+           and matched_transaction_id is null and (expires_at <= $1 or status = 'approved' and window_to_at <= $1)`,
+        [now],
+      ),
+    (due) => due.length === 0,
   );
-  return new Map(rows.map((row) => [row.id, row]));
-}
-
-/** By the balances that the accounts have, which must be the sums of their entries. */
-async function accountsOf({ sql }: World, ownerId: string, walletId: string) {
-  const rows = await sql<{ name: string; balance: number; entered: number }>(
-    `select a.name, a.balance_cents::int as balance, coalesce(sum(e.amount_cents), 0)::int as entered
-     from ledger_accounts a left join ledger_entries e on e.account = a.name where a.owner_id = $1 group by a.name`,
-    [ownerId],
-  );
-  for (const { name, balance, entered } of rows)
-    assert.equal(balance, name.startsWith('owner:') ? 0 - entered : entered);
-  const of = (name: string): number => rows.find((row) => row.name === name)?.balance ?? 0;
-  return {
-    available: of(`wallet:${walletId}:available`),
-    held: of(`wallet:${walletId}:held`),
-    receivable: of(`owner:${ownerId}:receivable`),
-  };
-}
-
-async function illegalMoves({ sql }: World, ownerId: string): Promise<unknown[]> {
-  const moves = await sql<{ id: string; from: string | null; to: string; isVerification: boolean }>(
-    `select t.id, m.from_status as "from", m.to_status as "to", t.is_verification as "isVerification"
-     from transitions m join transactions t on t.id = m.row_id
-     where m.noun = 'transaction' and t.owner_id = $1 and t.type <> 'refund'`,
-    [ownerId],
-  );
-  return moves.filter(({ from, to, isVerification }) => !isLegal(String(from), to, { isVerification }));
 }

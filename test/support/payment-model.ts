@@ -1,19 +1,9 @@
 /**
- * The model of card payments: what Bursar must answer to each message of the network, and what is held, collected and
- * owed after it, in memory and on one wallet. Decisions are the product's pure rules; the order of messages, repeats, what
- * waits, intents and expiry are told here once more, without locks, rows and SQL. `wrong` finds what must never be.
+ * The model of card payments: what Bursar must answer to each message of the network and to each command of an owner
+ * or an agent, and what is held, collected and owed after it, in memory and on one wallet, without locks, rows and
+ * SQL. Decisions are its own; the arithmetic of one transaction is the product's. `wrong` finds what must never be.
  * @module
  */
-import { adviseDecision } from '../../src/domains/payments/network/advice.rules.ts';
-import {
-  type Candidate,
-  type Decision,
-  type DecisionFacts,
-  decideAuthorization,
-  noPriorMessages,
-  type PriorMessages,
-} from '../../src/domains/payments/network/authorization.rules.ts';
-import { decideIncrement } from '../../src/domains/payments/network/increment.rules.ts';
 import {
   advise,
   clear,
@@ -25,92 +15,43 @@ import {
   type TransactionChange,
   type TransactionState,
 } from '../../src/domains/payments/transactions/transaction.rules.ts';
-import { moveIntent } from '../../src/domains/spending/intents/intent.rules.ts';
-import { noSpending, type Policy } from '../../src/domains/spending/policies/policy.rules.ts';
-import { defaultTerms } from '../../src/domains/spending/policies/preset.rules.ts';
 import { day } from '../../src/kernel/instant.ts';
-import { add, cents, zero } from '../../src/kernel/money.ts';
+import {
+  type Ask,
+  type Decided,
+  decideCharge,
+  decideIncrease,
+  type Earlier,
+  type IncrementAsk,
+  isLiftable,
+  nothingEarlier,
+  outstandingCents,
+  type PayingIntent,
+  type Situation,
+} from './payment-decisions.ts';
+import { chargeDifference, incrementDifference } from './payment-differences.ts';
+import { firstCards, type ModelAgent, type ModelCard, paymentHolders } from './payment-holders.ts';
+import { type Ending, paymentIntents, personDecidesMs } from './payment-intents.ts';
+import { type Answer, isLegal, type Message, type ModelIntent, type Payment } from './payment-shapes.ts';
 
-export type Message = {
-  readonly kind: 'authorization' | 'increment' | 'clearing' | 'reversal' | 'refund' | 'advice';
-  readonly id: string;
-  /** The authorization's id; null: a refund that names none. */
-  readonly about: string | null;
-  readonly card: number;
-  /** Undefined: a reversal of all that is left. */
-  readonly amountCents: number | undefined;
-  readonly isFinal?: boolean;
-  readonly partialSupported?: boolean;
-  /** Of an advice: what the network had asked for. */
-  readonly authorization?: Message;
-};
-export type Answer = {
-  readonly status: 200 | 409;
-  readonly decision?: Decision['outcome'];
-  readonly approvedCents?: number;
-  readonly rule?: string;
-};
-export type ModelCard = { readonly terms: Partial<Policy>; isFrozen: boolean };
-export type ModelIntent = {
-  readonly id: string;
-  readonly card: number;
-  readonly amountCents: number;
-  readonly expiresAt: number;
-  status: 'approved' | 'completed' | 'cancelled';
-  matchedBy: string | null;
-};
-export type Payment = TransactionState & {
-  readonly authorizationId: string;
-  readonly card: number;
-  readonly isVerification: boolean;
-  /** What the authorization asked for. */
-  requestedCents: number;
-  /** False while only its clearings have come. */
-  isAnswered: boolean;
-  intentId: string | null;
-  /** The intent that a declined charge was for. */
-  meant: string | null;
-  declineRule: string | null;
-  holdExpiresAt: Date | null;
-  authorizedAt: Date | null;
-  incrementedCents: number;
-  /** By reversals, while nothing was approved; null: all of it. */
-  reversedBefore: number | null;
-  hasFinalClearing: boolean;
-};
-
-/** What a payment may become; null: it was not there. */
-export const legalMoves: Readonly<Record<string, readonly string[]>> = {
-  null: ['pending', 'failed', 'completed'],
-  pending: ['completed', 'reversed'],
-  // Approved by the network, or collected, nevertheless.
-  failed: ['pending', 'completed', 'reversed'],
-  // Given back whole; an account check that the network collects for waits for the last clearing.
-  completed: ['reversed', 'pending'],
-  // Collected after all.
-  reversed: ['pending', 'completed'],
-};
-
-export const isLegal = (from: string, to: string, { isVerification }: { isVerification: boolean }): boolean =>
-  legalMoves[from]?.includes(to) === true && (from !== 'completed' || to !== 'pending' || isVerification);
-
-export const modelFundsCents = 20_000;
-/** Two agents that draw on one wallet: one may pay freely within limits, the other only for intents. */
-export const modelCards = (): ModelCard[] => [
-  { terms: { maxTransactionCents: 4_000, dailyLimitCents: 9_000, monthlyLimitCents: 30_000 }, isFrozen: false },
-  { terms: { requireIntent: true, amountTolerancePercent: 20, dailyLimitCents: 12_000 }, isFrozen: false },
-];
+const allowableMs = 7 * day;
 
 export type PaymentModel = ReturnType<typeof paymentModel>;
 
-export function paymentModel({ fundsCents, cards }: { fundsCents: number; cards: readonly ModelCard[] }) {
+export function paymentModel({ fundsCents, agents }: { fundsCents: number; agents: readonly ModelAgent[] }) {
+  const cards: ModelCard[] = firstCards(agents);
+  const holders = paymentHolders(agents, cards);
   const payments = new Map<string, Payment>();
-  const intents: ModelIntent[] = [];
   const waiting: { message: Message; receivedAt: number }[] = [];
   const known = new Map<string, { message: Message; answer: Answer }>();
   const faults: string[] = [];
+  /** Raised although their intent pays for another payment by then. */
   let refundedCents = 0;
-  let at = new Date(0);
+  const clock = { at: new Date(0) };
+  const noted: Record<string, number> = {};
+  const note = (what: string): void => {
+    noted[what] = (noted[what] ?? 0) + 1;
+  };
 
   const sumOf = (field: 'heldCents' | 'clearedCents'): number =>
     [...payments.values()].reduce((sum, payment) => sum + payment[field], 0);
@@ -130,103 +71,58 @@ export function paymentModel({ fundsCents, cards }: { fundsCents: number; cards:
   }
 
   const spentOf = ({ heldCents, clearedCents }: Payment): number => heldCents + clearedCents;
-  function counters(card: number, on: Date, except: Payment | undefined) {
-    const [dayOf, monthOf] = [
-      (date: Date) => date.toISOString().slice(0, 10),
-      (date: Date) => date.toISOString().slice(0, 7),
-    ];
-    const counted = [...payments.values()].filter(
-      (payment) => payment !== except && payment.card === card && spentOf(payment) > 0 && payment.authorizedAt !== null,
-    );
+  const dayOf = (date: Date): string => date.toISOString().slice(0, 10);
+  const monthOf = (date: Date): string => date.toISOString().slice(0, 7);
+
+  /** Of the card and its agent, as of that day, without the payment that is decided on. */
+  function situationOf(card: number, on: Date, except: Payment | undefined): Situation {
+    const { agent, status, usage, earlier } = holders.cardAt(card);
+    const { terms, status: agentStatus } = holders.agentAt(agent);
+    const spent = [...payments.values()].filter((payment) => payment !== except && spentOf(payment) > 0);
+    const ofAgent = spent.filter((payment) => cards[payment.card]?.agent === agent);
     const sum = (isCounted: (date: Date) => boolean): number =>
-      counted
-        .filter(({ authorizedAt }) => isCounted(authorizedAt as Date))
-        .reduce((total, one) => total + spentOf(one), 0);
+      ofAgent
+        .filter(({ authorizedAt }) => authorizedAt !== null && isCounted(authorizedAt))
+        .reduce((total, payment) => total + spentOf(payment), 0);
+    const line = [...earlier, card];
     return {
-      ...noSpending,
+      ...{ terms, agent: agentStatus, card: status },
+      isUsedUp: usage === 'single' && spent.some((payment) => line.includes(payment.card)),
       spentTodayCents: sum((date) => dayOf(date) === dayOf(on)),
       spentThisMonthCents: sum((date) => monthOf(date) === monthOf(on)),
-    };
-  }
-
-  const candidateOf = ({ id, amountCents }: ModelIntent): Candidate => ({
-    id,
-    expectedAmountCents: amountCents,
-    expectedMerchant: null,
-    isAutoApproved: true,
-    attestedAt: null,
-  });
-  const isOpen = (intent: ModelIntent): boolean =>
-    intent.status === 'approved' && intent.matchedBy === null && intent.expiresAt > at.getTime();
-
-  function factsFor(message: Message, over: Partial<DecisionFacts>, except: Payment | undefined): DecisionFacts {
-    const { terms, isFrozen } = cards[message.card] as ModelCard;
-    const amountCents = message.amountCents ?? 0;
-    return {
-      spending: {
-        at,
-        policy: {
-          id: 'po_aaaaaaaa',
-          version: 1,
-          ...defaultTerms,
-          requireIntent: false,
-          name: 'rules',
-          updatedAt: at,
-          ...terms,
-        },
-        agent: { status: isFrozen ? 'frozen' : 'active' },
-        card: {
-          status: 'active',
-          usage: 'multi',
-          isProvisioning: false,
-          controls: null,
-          limits: { maxTransactionCents: null, dailyLimitCents: null, monthlyLimitCents: null },
-        },
-        request: {
-          amountCents,
-          merchant: { id: 'sandbox-shop', name: 'Sandbox Shop' },
-          mcc: '5734',
-          country: 'DE',
-          kind: amountCents === 0 ? 'verification' : 'purchase',
-        },
-        counters: counters(message.card, except?.authorizedAt ?? at, except),
-        phase: 'charge',
-        risk: { outcome: 'allow', signals: [] },
-      },
-      candidates: intents.filter((intent) => intent.card === message.card && isOpen(intent)).map(candidateOf),
-      token: null,
       availableCents: balances().available,
-      partialSupported: message.partialSupported === true,
-      before: noPriorMessages,
-      ...over,
     };
   }
 
-  const moved = (intent: ModelIntent, kind: 'match' | 'unmatch' | 'complete' | 'cancel'): void => {
-    const { status, matchedBy: matchedTransactionId } = intent;
-    const state = { status, matchedTransactionId, transferId: null, openPaymentId: null, isRecurring: false };
-    const move = moveIntent(state, kind, false);
-    if (move.outcome !== 'moved') faults.push(`intent ${intent.id}, ${status}, does not ${kind}`);
-    else intent.status = move.next as ModelIntent['status'];
-  };
-  const intentOf = (id: string | null): ModelIntent | undefined => intents.find((intent) => intent.id === id);
-  const match = (payment: Payment, intent: ModelIntent): void => {
-    moved(intent, 'match');
-    intent.matchedBy = payment.authorizationId;
-    payment.intentId = intent.id;
+  const fault = (what: string): void => void faults.push(what);
+  const own = paymentIntents({ clock, cards, holders, payments, situationOf, fault, note });
+  const { intents, isOpen, isWaiting, mayBeCharged, paying, match, tellIntent, payNevertheless, askPerson } = own;
+
+  type Overrule = (decided: Decided, ask: Ask) => Decided;
+  function decide(ask: Ask, overrule: Overrule = (decided) => decided): Decided {
+    const decided = decideCharge(ask);
+    const difference = chargeDifference(ask, decided, clock.at);
+    if (difference !== undefined) faults.push(difference);
+    return overrule(decided, ask);
+  }
+  const askOf = (message: Message, earlier: Earlier, except: Payment | undefined): Ask => {
+    const chargeable = intents.filter((intent) => intent.card === message.card && mayBeCharged(intent));
+    return {
+      amountCents: message.amountCents ?? 0,
+      isVerification: message.amountCents === 0,
+      takesParts: message.partialSupported === true,
+      isRecurring: message.isRecurring === true,
+      // A charge counts on its own day, also where a part of it was collected earlier.
+      situation: situationOf(message.card, clock.at, except),
+      intents: chargeable.filter(({ allows }) => allows === null).map(paying),
+      allowing: chargeable.filter(({ allows }) => allows !== null).map(paying),
+      earlier,
+    };
   };
 
-  function tellIntent(payment: Payment, ending: Pick<TransactionChange, 'completes' | 'isFullyReversed'>): void {
-    const isCollected = payment.clearedCents > 0;
-    const intent = intentOf(payment.intentId ?? (isCollected ? payment.meant : null));
-    if (intent === undefined || intent.status !== 'approved' || !(isCollected || ending.isFullyReversed)) return;
-    if (isCollected && isOpen(intent)) match(payment, intent);
-    if (intent.matchedBy !== payment.authorizationId) return;
-    payment.intentId = intent.id;
-    if (ending.completes) moved(intent, 'complete');
-    if (!ending.isFullyReversed) return;
-    moved(intent, 'unmatch');
-    intent.matchedBy = null;
+  function tellOthers(payment: Payment, ending: Ending): void {
+    tellIntent(payment, ending);
+    if (ending.completes && holders.cardWasUsed(payment.card)) note('card for one payment closed');
   }
 
   function bookClearing(payment: Payment, amountCents: number, isFinal: boolean): void {
@@ -236,17 +132,17 @@ export function paymentModel({ fundsCents, cards }: { fundsCents: number; cards:
     const isNothing =
       status === payment.status && clearedCents === payment.clearedCents && heldCents === payment.heldCents;
     if (isNothing && ends === payment.isFinal) return;
-    if (status === 'pending' && !(payment.holdExpiresAt !== null && payment.holdExpiresAt > at)) {
-      payment.holdExpiresAt = holdExpiry({ mcc: '5734', at });
+    if (status === 'pending' && !(payment.holdExpiresAt !== null && payment.holdExpiresAt > clock.at)) {
+      payment.holdExpiresAt = holdExpiry({ mcc: '5734', at: clock.at });
     }
-    payment.authorizedAt ??= at;
+    payment.authorizedAt ??= clock.at;
     save(payment, change.next);
-    tellIntent(payment, change);
+    tellOthers(payment, change);
   }
   function bookGivenBack(payment: Payment, change: TransactionChange): void {
     if (change.next === payment) return; // It had ended before.
     save(payment, change.next);
-    tellIntent(payment, change);
+    tellOthers(payment, change);
   }
   function bookReversal(payment: Payment, amountCents: number | undefined): void {
     const isNamed = payment.approvedCents === 0 && amountCents !== undefined && payment.reversedBefore !== null;
@@ -276,122 +172,150 @@ export function paymentModel({ fundsCents, cards }: { fundsCents: number; cards:
   const blank = (message: Pick<Message, 'card'>, authorizationId: string): Payment => ({
     ...{ status: 'pending', type: 'authorization', amountCents: 0, approvedCents: 0, heldCents: 0, clearedCents: 0 },
     ...{ reversedCents: 0, refundedCents: 0, isFinal: false, isVerification: false, isAnswered: false },
-    ...{ intentId: null, meant: null, declineRule: null, holdExpiresAt: null, authorizedAt: null },
-    ...{ incrementedCents: 0, reversedBefore: 0, requestedCents: 0, hasFinalClearing: false },
+    ...{ intent: null, meant: null, declineRule: null, holdExpiresAt: null, authorizedAt: null },
+    ...{ lackedPersonAtMs: null, declinedAtMs: null },
+    ...{ incrementedCents: 0, reversedBefore: 0, requestedCents: 0, isRecurring: false },
+    hasFinalClearing: false,
     authorizationId,
     card: message.card,
   });
 
-  function before(message: Message, orphan: Payment | undefined): PriorMessages {
+  function earlierThan(message: Message, orphan: Payment | undefined): Earlier {
     if (orphan !== undefined) {
       const { reversedBefore, clearedCents, isFinal, hasFinalClearing } = orphan;
       return {
-        collectedCents: cents(clearedCents),
+        collectedCents: clearedCents,
         isFinal: isFinal || hasFinalClearing,
-        reversals: { cents: reversedBefore ?? 0, isWhole: reversedBefore === null },
+        reversedCents: reversedBefore ?? 0,
+        isReversedWhole: reversedBefore === null,
         isBooked: true,
       };
     }
     const early = waiting.map((one) => one.message).filter((one) => one.about === message.id);
     const reversals = early.filter(({ kind }) => kind === 'reversal');
     const clearings = early.filter(({ kind }) => kind === 'clearing');
+    const sum = (some: readonly Message[]): number => some.reduce((total, one) => total + (one.amountCents ?? 0), 0);
     return {
-      collectedCents: add(...clearings.map(({ amountCents }) => amountCents ?? 0)),
+      collectedCents: sum(clearings),
       isFinal: clearings.some(({ isFinal }) => isFinal === true),
-      reversals: {
-        cents: reversals.reduce((sum, { amountCents = 0 }) => sum + amountCents, 0),
-        isWhole: reversals.some(({ amountCents }) => amountCents === undefined),
-      },
+      reversedCents: sum(reversals),
+      isReversedWhole: reversals.some(({ amountCents }) => amountCents === undefined),
       isBooked: false,
     };
   }
 
-  type Overrule = (decision: Decision, facts: DecisionFacts) => Decision;
-  function authorize(message: Message, overrule: Overrule = (decision) => decision): Answer {
+  function authorize(message: Message, overrule?: Overrule): Answer {
     const orphan = payments.get(message.id);
-    const facts = factsFor(message, { before: before(message, orphan) }, orphan);
-    // A charge counts on its own day, also where a part of it was collected earlier.
-    const ofToday = { ...facts, spending: { ...facts.spending, counters: counters(message.card, at, orphan) } };
-    const decision = overrule(decideAuthorization(ofToday), ofToday);
-    const { outcome, approvedCents, holdCents, rule, candidate } = decision;
+    const decided = decide(askOf(message, earlierThan(message, orphan), orphan), overrule);
+    const { outcome, approvedCents, holdCents, rule, intentId, needsPerson } = decided;
     const isDeclined = outcome === 'declined';
     const isVerification = message.amountCents === 0;
     const payment = orphan ?? blank(message, message.id);
     payments.set(message.id, payment);
     payment.isAnswered = true;
     payment.requestedCents = message.amountCents ?? 0;
-    payment.meant = candidate?.id ?? null;
+    payment.isRecurring = message.isRecurring === true;
+    payment.meant = own.byId(intentId);
     payment.declineRule = isDeclined ? rule : null;
+    payment.declinedAtMs = isDeclined ? clock.at.getTime() : null;
+    payment.lackedPersonAtMs = needsPerson ? clock.at.getTime() : null;
     if (orphan === undefined) {
       Object.assign(payment, {
         status: isDeclined ? 'failed' : isVerification ? 'completed' : 'pending',
         amountCents: isDeclined ? message.amountCents : approvedCents,
         isVerification,
-        authorizedAt: isDeclined ? null : at,
-        holdExpiresAt: isDeclined || isVerification ? null : holdExpiry({ mcc: '5734', at }),
+        authorizedAt: isDeclined ? null : clock.at,
+        holdExpiresAt: isDeclined || isVerification ? null : holdExpiry({ mcc: '5734', at: clock.at }),
       });
     } else {
       if (holdCents > 0) {
-        const amountCents = add(orphan.clearedCents, holdCents);
+        const amountCents = orphan.clearedCents + holdCents;
         save(payment, { ...payment, status: 'pending', amountCents });
-        payment.holdExpiresAt = holdExpiry({ mcc: '5734', at });
+        payment.holdExpiresAt = holdExpiry({ mcc: '5734', at: clock.at });
       }
-      if (!isDeclined) payment.authorizedAt = at;
+      if (!isDeclined) payment.authorizedAt = clock.at;
     }
     Object.assign(payment, { approvedCents, heldCents: holdCents });
-    const intent = isDeclined ? undefined : intentOf(candidate?.id ?? null);
-    if (intent !== undefined && payment.intentId === null) match(payment, intent);
+    if (!isDeclined && payment.meant !== null && payment.intent === null) match(payment, payment.meant);
     bookWaiting(payment);
     if (orphan !== undefined) {
       tellIntent(payment, { completes: payment.isFinal && payment.heldCents === 0, isFullyReversed: false });
     }
+    if (needsPerson) askPerson(payment);
     return { status: 200, decision: outcome, approvedCents, rule };
   }
 
   function increment(message: Message): Answer {
     const payment = payments.get(message.about ?? '');
     const declined = (rule: string): Answer => ({ status: 200, decision: 'declined', approvedCents: 0, rule });
+    if (payment !== undefined && payment.card !== message.card) return declined('other_card');
     if (payment === undefined || !payment.isAnswered) return declined('no_authorization');
-    const own = intentOf(payment.intentId);
-    const card = factsFor(message, { candidates: own === undefined ? [] : [candidateOf(own)] }, payment);
-    const decision = decideIncrement({ payment, amountCents: message.amountCents ?? 0, card });
-    const { outcome, approvedCents, rule } = decision;
-    if (approvedCents > 0) {
-      save(payment, increase(payment, approvedCents));
-      payment.incrementedCents += approvedCents;
-      const expiry = holdExpiry({ mcc: '5734', at });
+    const { heldCents, clearedCents, approvedCents, reversedCents, intent } = payment;
+    const ask: IncrementAsk = {
+      endedBy: whyEnded(payment),
+      soFarCents: Math.max(0, heldCents + clearedCents, approvedCents - reversedCents),
+      amountCents: message.amountCents ?? 0,
+      takesParts: message.partialSupported === true,
+      situation: situationOf(message.card, payment.authorizedAt ?? clock.at, payment),
+      intent: intent === null ? undefined : paying(intent),
+      isPaying: intent !== null && own.isPaying(payment, intent),
+    };
+    const decided = decideIncrease(ask);
+    const difference = incrementDifference(ask, { ...payment, intentId: intent?.id ?? null }, decided, clock.at);
+    if (difference !== undefined) faults.push(difference);
+    const grantedCents = decided.approvedCents;
+    if (grantedCents > 0) {
+      save(payment, increase(payment, grantedCents));
+      payment.incrementedCents += grantedCents;
+      const expiry = holdExpiry({ mcc: '5734', at: clock.at });
       if (payment.holdExpiresAt === null || payment.holdExpiresAt < expiry) payment.holdExpiresAt = expiry;
     }
-    return { status: 200, decision: outcome, approvedCents, rule };
+    const { outcome, rule } = decided;
+    return { status: 200, decision: outcome, approvedCents: grantedCents, rule };
+  }
+  function whyEnded(payment: Payment): string | undefined {
+    const { isVerification, status, approvedCents, isFinal, holdExpiresAt } = payment;
+    if (isVerification) return 'authorization_ended';
+    if (status === 'failed' || approvedCents === 0) return 'authorization_declined';
+    const isOver = holdExpiresAt !== null && holdExpiresAt <= clock.at;
+    return status !== 'pending' || isFinal || isOver ? 'authorization_ended' : undefined;
   }
 
+  /** What the network approved in Bursar's place, whatever the rules say; held as far as there is money. */
+  const advised =
+    (approvedCents: number): Overrule =>
+    (decided, { amountCents, earlier, situation }) => ({
+      ...decided,
+      outcome: approvedCents < amountCents ? 'partial' : 'approved',
+      rule: decided.outcome !== 'declined' && decided.approvedCents === approvedCents ? decided.rule : 'stand_in',
+      approvedCents,
+      holdCents: Math.min(outstandingCents(approvedCents, earlier), situation.availableCents),
+      needsPerson: false,
+    });
+
   function adviceOn(message: Message): void {
-    const { authorization, amountCents: advised = 0 } = message;
+    const { authorization, amountCents: advisedCents = 0 } = message;
     const payment = payments.get(message.about ?? '');
     if (authorization === undefined) return;
     if (payment === undefined || !payment.isAnswered) {
-      const answer = authorize(authorization, (decision, facts) => adviseDecision(decision, facts, advised));
+      const answer = authorize(authorization, advised(advisedCents));
       known.set(`authorization/${authorization.id}`, { message: authorization, answer });
       return;
     }
     const isUnapproved = payment.approvedCents === 0;
     const reversedCents = isUnapproved ? payment.reversedBefore : payment.reversedCents;
-    const approvedCents = advised + payment.incrementedCents;
+    const approvedCents = advisedCents + payment.incrementedCents;
     if (reversedCents === null || (isUnapproved && reversedCents > 0 && reversedCents >= approvedCents)) return;
     const state = { ...payment, reversedCents };
     if (advise(state, { approvedCents, availableCents: 0 }) === state) return;
-    if (payment.status === 'failed') {
-      const intent = intentOf(payment.intentId ?? payment.meant);
-      if (intent !== undefined && isOpen(intent)) match(payment, intent);
-    }
+    if (payment.status === 'failed') payNevertheless(payment);
     const next = advise(state as TransactionState, { approvedCents, availableCents: balances().available });
     const { status, amountCents, approvedCents: approved, heldCents } = next;
     save(payment, { ...state, status, amountCents, approvedCents: approved, heldCents });
-    payment.authorizedAt ??= at;
-    const expiry = holdExpiry({ mcc: '5734', at });
+    payment.authorizedAt ??= clock.at;
+    const expiry = holdExpiry({ mcc: '5734', at: clock.at });
     if (payment.holdExpiresAt === null || payment.holdExpiresAt < expiry) payment.holdExpiresAt = expiry;
   }
-
   function book(message: Message): Answer {
     const { kind, about, amountCents } = message;
     const payment = about === null ? undefined : payments.get(about);
@@ -399,7 +323,7 @@ export function paymentModel({ fundsCents, cards }: { fundsCents: number; cards:
     if (kind === 'advice') adviceOn(message);
     else if (payment === undefined) {
       if (about === null) bookRefund(undefined, amountCents ?? 0);
-      else waiting.push({ message, receivedAt: at.getTime() });
+      else waiting.push({ message, receivedAt: clock.at.getTime() });
     } else if (kind === 'clearing') bookClearing(payment, amountCents ?? 0, message.isFinal === true);
     else if (kind === 'refund') bookRefund(payment, amountCents ?? 0);
     else {
@@ -408,14 +332,78 @@ export function paymentModel({ fundsCents, cards }: { fundsCents: number; cards:
     return { status: 200 };
   }
 
+  /** Takes the place of what is open for the charge; refused where the charge would be declined nevertheless. */
+  function allowOnce(payment: Payment, now: Date): { status: number; intent?: ModelIntent } {
+    clock.at = now;
+    const { authorizationId, card, requestedCents: amountCents, declineRule, declinedAtMs, meant } = payment;
+    const before = intents.find(({ allows }) => allows === authorizationId);
+    if (before !== undefined) return { status: 200, intent: before };
+    if (payment.status !== 'failed' || declineRule === null || declinedAtMs === null) return { status: 400 };
+    if (clock.at.getTime() - declinedAtMs > allowableMs || payment.isVerification) return { status: 400 };
+    if (!isLiftable(declineRule)) return { status: 403 };
+    const { agent } = holders.cardAt(card);
+    const isForIt = (one: ModelIntent): boolean =>
+      one === meant || (one.asksAbout !== null && one.amountCents === amountCents);
+    const open = intents.filter((one) => one.agent === agent && one.card === card && (isOpen(one) || isWaiting(one)));
+    const taken = open.filter((one) => one.allows === null && one.recurring === null && isForIt(one));
+    if (taken.some((one) => one.status === 'approved' && one !== meant)) return { status: 400 };
+    const again: Message = { kind: 'authorization', id: '', about: null, card, amountCents };
+    const ask = askOf({ ...again, isRecurring: payment.isRecurring }, nothingEarlier, undefined);
+    const permission: PayingIntent = {
+      ...{
+        id: 'permission',
+        amountCents,
+        isNamed: false,
+        isByPerson: true,
+        isRecurring: false,
+        ownTolerancePercent: 0,
+      },
+    };
+    const left = ask.intents.filter(({ id }) => !taken.some((one) => one.id === id));
+    const decided = decide({ ...ask, intents: left, allowing: [...ask.allowing, permission] });
+    if (decided.outcome === 'declined') return { status: 403 };
+    const statuses = taken.map(({ status }) => status);
+    for (const one of taken) one.status = 'cancelled';
+    if (!own.hasRoom(agent, false)) {
+      for (const [index, one] of taken.entries()) one.status = statuses[index] as ModelIntent['status'];
+      return { status: 400 };
+    }
+    const intent = own.add({
+      ...{ agent, card, amountCents, isNamed: true, status: 'approved', isByPerson: true, allows: authorizationId },
+      expiresAtMs: clock.at.getTime() + own.allowedMs,
+    });
+    return { status: 201, intent };
+  }
+
+  function rotateCard(card: number): number {
+    const status = holders.rotateCard(card);
+    if (status === 200) own.reassign(card, cards.length - 1);
+    return status;
+  }
+
+  /** The process that declined it may have died before it asked, so a repeat asks. */
+  function askAgain({ answer, message }: { readonly answer: Answer; readonly message: Message }): void {
+    const payment = payments.get(message.id);
+    if (message.kind !== 'authorization' || answer.decision !== 'declined' || payment === undefined) return;
+    const { lackedPersonAtMs, authorizationId } = payment;
+    if (lackedPersonAtMs === null || lackedPersonAtMs <= clock.at.getTime() - personDecidesMs) return;
+    if (!intents.some(({ asksAbout }) => asksAbout === authorizationId)) askPerson(payment);
+  }
+
   return {
-    ...{ payments, intents, waiting, cards, balances },
+    ...{ payments, intents, waiting, agents, cards, balances },
+    ...{ allowOnce, ...holders, rotateCard, noted },
+    ...{ declare: own.declare, approve: own.approve, deny: own.deny, cancel: own.cancel },
+    expireIntents: own.expireIntents,
     /** The same message gets the same answer. */
     send(message: Message, now: Date): Answer {
-      at = now;
+      clock.at = now;
       const key = `${message.kind}/${message.id}`;
       const before = known.get(key);
-      if (before !== undefined) return before.answer;
+      if (before !== undefined) {
+        askAgain(before);
+        return before.answer;
+      }
       const answer =
         message.kind === 'authorization'
           ? authorize(message)
@@ -425,25 +413,18 @@ export function paymentModel({ fundsCents, cards }: { fundsCents: number; cards:
       known.set(key, { message, answer });
       return answer;
     },
-    declare(intent: Pick<ModelIntent, 'id' | 'card' | 'amountCents' | 'expiresAt'>): void {
-      intents.push({ ...intent, status: 'approved', matchedBy: null });
-    },
-    /** Whether the owner's cancel is taken. */
-    cancel(intent: ModelIntent, now: Date): boolean {
-      at = now;
-      if (!isOpen(intent)) return false;
-      moved(intent, 'cancel');
-      return true;
-    },
     /** What time alone does. */
     sweep(now: Date): void {
-      at = now;
-      for (const payment of payments.values()) {
-        const { status, holdExpiresAt } = payment;
-        if (status === 'pending' && holdExpiresAt !== null && holdExpiresAt <= at)
-          bookGivenBack(payment, expire(payment));
-      }
-      const old = waiting.filter(({ receivedAt }) => receivedAt <= at.getTime() - day);
+      clock.at = now;
+      const aged = [...payments.values()].filter(
+        ({ status, holdExpiresAt }) => status === 'pending' && holdExpiresAt !== null && holdExpiresAt <= clock.at,
+      );
+      // First what frees its intent: another one of these may have been collected for it.
+      for (const payment of aged.filter(({ clearedCents }) => clearedCents === 0))
+        bookGivenBack(payment, expire(payment));
+      for (const payment of aged.filter(({ clearedCents }) => clearedCents > 0))
+        bookGivenBack(payment, expire(payment));
+      const old = waiting.filter(({ receivedAt }) => receivedAt <= clock.at.getTime() - day);
       for (const { message } of old) {
         if (message.kind !== 'clearing' || message.amountCents === 0 || payments.has(message.about ?? '')) continue;
         const payment = blank(message, message.about ?? '');
@@ -452,6 +433,7 @@ export function paymentModel({ fundsCents, cards }: { fundsCents: number; cards:
       }
       const refunds = takeWaiting((one) => one.kind === 'refund' && old.some(({ message }) => message === one));
       for (const { message } of refunds) bookRefund(undefined, message.amountCents ?? 0);
+      own.expireIntents();
     },
     /** What must never be, whatever came in whatever order. */
     wrong(): string[] {
@@ -459,24 +441,23 @@ export function paymentModel({ fundsCents, cards }: { fundsCents: number; cards:
       const ofIntent = new Map<string, number>();
       for (const payment of payments.values()) {
         const { authorizationId: id, status, heldCents, clearedCents, reversedCents, approvedCents, isFinal } = payment;
-        if (Math.min(heldCents, clearedCents, reversedCents) < zero) found.push(`${id} has less than nothing`);
+        if (Math.min(heldCents, clearedCents, reversedCents) < 0) found.push(`${id} has less than nothing`);
         if (heldCents > 0 && status !== 'pending') found.push(`${id} is ${status} and holds ${heldCents}`);
         if (heldCents > 0 && isFinal) found.push(`${id} holds after its last clearing`);
         if (heldCents > 0 && heldCents + reversedCents > approvedCents)
           found.push(`${id} holds more than was approved`);
         if (status === 'failed' && clearedCents > 0) found.push(`${id} failed and was collected`);
         // What is collected after a full reversal keeps the name of an intent that pays for another one by then.
-        if (payment.intentId !== null && heldCents > 0)
-          ofIntent.set(payment.intentId, (ofIntent.get(payment.intentId) ?? 0) + 1);
+        if (payment.intent !== null && payment.intent.recurring === null && heldCents > 0)
+          ofIntent.set(payment.intent.id, (ofIntent.get(payment.intent.id) ?? 0) + 1);
       }
       for (const [intentId, count] of ofIntent)
         if (count > 1) found.push(`intent ${intentId} pays for ${count} payments`);
-      for (const { id, matchedBy, status } of intents) {
-        const payer = payments.get(matchedBy ?? '');
-        if (matchedBy !== null && payer?.intentId !== id) found.push(`intent ${id} is matched by a stranger`);
-        if (status === 'completed' && payer?.clearedCents === 0) found.push(`intent ${id} is completed for nothing`);
-        if (status === 'approved' && payer !== undefined && payer.status !== 'pending' && payer.status !== 'completed')
-          found.push(`intent ${id} waits for a payment that is ${payer.status}`);
+      for (const intent of intents) found.push(...own.wrongIn(intent));
+      for (const [index, card] of cards.entries()) {
+        if (card.status === 'active' && holders.agentAt(card.agent).status !== 'active')
+          found.push(`card ${index} is active, and its agent is not`);
+        if (card.replacedBy !== null && card.status !== 'closed') found.push(`card ${index} is replaced and open`);
       }
       return found;
     },

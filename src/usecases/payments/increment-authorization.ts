@@ -36,6 +36,7 @@ import { findByAuthorization } from '../../domains/payments/transactions/transac
 import { holdExpiry, increase } from '../../domains/payments/transactions/transaction.rules.ts';
 import { lockIntent } from '../../domains/spending/intents/intent.lock.service.ts';
 import { matchableIntent } from '../../domains/spending/intents/matchable-intent.rules.ts';
+import { windowOfTransaction } from '../../domains/spending/intents/windows/window.queries.ts';
 import type { RequestFacts } from '../../domains/spending/policies/policy.rules.ts';
 import type { RiskEngine } from '../../domains/spending/risk/risk.port.ts';
 import { available, held } from '../../domains/treasury/ledger/account.rules.ts';
@@ -146,17 +147,24 @@ async function hold(
   await post(tx, row, { kind: 'increment', source, postings }, cause);
 }
 
-/** The payment's intent, which is locked: it stands, because it pays for this payment. Its merchant was compared then. */
-async function intentOf(tx: Tx, { intentId }: TransactionRow, at: Date): Promise<Candidate[]> {
+/**
+ * The payment's intent, which is locked: it stands while it pays for this payment, whose merchant was compared then. After a
+ * reversal it may pay for another one, and does not when more is collected of this one.
+ */
+async function intentOf(tx: Tx, { id, intentId }: TransactionRow, at: Date): Promise<Candidate[]> {
   if (intentId == null) return [];
   const intent = await lockIntent(tx, intentId);
+  const paysForIt =
+    intent.recurring == null
+      ? intent.matchedTransactionId === id
+      : (await windowOfTransaction(tx, intentId, id)) !== null;
   return [
     {
       ...matchableIntent(intent, [], at),
       expectedMerchant: null,
       expectedMcc: undefined,
       expectedCountry: undefined,
-      closedBecause: undefined,
+      closedBecause: paysForIt ? undefined : `intent ${intentId} does not pay for transaction ${id} any more`,
       isAutoApproved: intent.isAutoApproved,
       attestedAt: intent.attestedAt ?? null,
       // What an owner allows once is that amount, and nothing on top; the rules are not lifted for an increment.

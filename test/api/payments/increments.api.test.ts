@@ -107,6 +107,22 @@ test('a refused one leaves the hold as it was, and the decisions are read with t
   ]);
 });
 
+test('an intent that pays for another payment by now pays for no increment of the first one', async () => {
+  const payer = await aPayer(world, { fundsCents: 5_000, policy: { require_intent: true } });
+  const intentId = await anIntent(world, payer, { amountCents: 1_250 });
+  const first = await authorized(payer, { amountCents: 500 });
+  await network.reverse(payer, { authorizationId: first.authorizationId });
+  const second = await authorized(payer);
+  // It is open again, because money is collected of it after all.
+  await network.clear(payer, { authorizationId: first.authorizationId, amountCents: 1, final: false });
+  const { body } = await network.increment(payer, { authorizationId: first.authorizationId, amountCents: 300 });
+  expect(body).toMatchObject({ decision: 'declined', rule: 'intent_required' });
+  expect(await world.sql('select matched_transaction_id as matched from intents where id = $1', [intentId])).toEqual([
+    { matched: second.transactionId },
+  ]);
+  expect(await balancesOf(world, payer)).toMatchObject({ held: 1_250 });
+});
+
 test('with partial clearings between: everything is collected, the rest released, and the intent completed', async () => {
   const payer = await aPayer(world, {
     fundsCents: 5_000,

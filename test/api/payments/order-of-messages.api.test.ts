@@ -9,7 +9,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { deadlocksIn } from '../../support/deadlocks.ts';
 import { type Network, usePayments } from '../../support/payments-suite.ts';
-import { type Authorized, aPayer, balancesOf, expireIn, type Payer } from '../../support/payments-world.ts';
+import { type Authorized, anIntent, aPayer, balancesOf, expireIn, type Payer } from '../../support/payments-world.ts';
 import type { World } from '../../support/world.ts';
 
 let world: World;
@@ -48,6 +48,22 @@ test.each([
     expect(await balancesOf(world, payer)).toEqual({ available: 9_999_999, held: 0, receivable: 0 });
     expect((await network.send('authorizations', message)).body).toEqual(body);
   }
+});
+
+test('money that comes after the last clearing completes the intent that another payment has given back', async () => {
+  const payer = await aPayer(world, { fundsCents: 5_000, policy: { require_intent: true } });
+  const intentId = await anIntent(world, payer, { amountCents: 1_250 });
+  const [first, second] = [network.authorizationOf(payer, { amountCents: 500 }), network.authorizationOf(payer)];
+  const { body } = await network.send<Authorized>('authorizations', first);
+  await network.reverse(payer, { authorizationId: first.id });
+  expect((await network.send<Authorized>('authorizations', second)).body.decision).toBe('approved');
+  await network.clear(payer, { authorizationId: first.id, amountCents: 400, final: true });
+  await network.reverse(payer, { authorizationId: second.id });
+  await network.clear(payer, { authorizationId: first.id, amountCents: 1, final: false });
+  const stored = await world.sql('select status, matched_transaction_id as matched from intents where id = $1', [
+    intentId,
+  ]);
+  expect(stored).toEqual([{ status: 'completed', matched: body.transactionId }]);
 });
 
 test.each(['at once', 'after it was booked'])('a part collected, the rest allowed: held, asked %s', async (when) => {

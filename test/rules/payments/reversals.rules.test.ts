@@ -8,7 +8,8 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { decideAuthorization, type PriorMessages } from '../../../src/domains/payments/network/authorization.rules.ts';
 import { type EarlyMessage, priorMessagesOf } from '../../../src/domains/payments/network/authorization-facts.ts';
-import { type Message, modelCards, modelFundsCents, paymentModel } from '../../support/payment-model.ts';
+import { paymentModel } from '../../support/payment-model.ts';
+import { type Message, modelAgents, modelFundsCents } from '../../support/payment-shapes.ts';
 import { harmless } from '../spending/spending.arbitraries.ts';
 
 const day = 86_400_000;
@@ -27,7 +28,7 @@ const reversalsOf = (all: readonly number[]): Message[] =>
 
 /** In this order, each `waits` days after the one before it. */
 function play(messages: readonly Message[], waits: readonly number[] = []) {
-  const model = paymentModel({ fundsCents: modelFundsCents, cards: modelCards() });
+  const model = paymentModel({ fundsCents: modelFundsCents, agents: modelAgents() });
   let at = Date.UTC(2026, 1, 10);
   for (const [i, message] of messages.entries()) {
     at += 1_000 + (waits[i] ?? 0) * day;

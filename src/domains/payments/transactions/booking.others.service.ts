@@ -92,12 +92,16 @@ async function tellEach(
   for (const { intent, row, change, cause } of told) {
     if (intent.recurring != null) await tellWindow(tx, row, intent, change, cause);
     else if (await paysNow(tx, row, intent, cause)) {
-      if (change.completes) await applyToIntent(tx, intent.id, { kind: 'complete', transactionId: row.id }, cause);
+      if (change.completes || hasLastClearing(row))
+        await applyToIntent(tx, intent.id, { kind: 'complete', transactionId: row.id }, cause);
       if (change.isFullyReversed) reopened.push({ row: intent, cause });
     }
   }
   return reopened;
 }
+
+/** Money that is collected after the last clearing completes what it is matched with only then. */
+const hasLastClearing = ({ isFinal, clearedCents }: TransactionRow): boolean => isFinal && clearedCents > 0;
 
 type Reopened = { readonly row: IntentRow; readonly cause: Cause };
 
@@ -189,7 +193,7 @@ async function tellWindow(
   cause: Cause,
 ): Promise<void> {
   if (row.clearedCents > 0) await payWindowOf(tx, row, intent, cause);
-  if (completes) await settleWindow(tx, intent.id, row.id, 'complete', cause);
+  if (completes || hasLastClearing(row)) await settleWindow(tx, intent.id, row.id, 'complete', cause);
   else if (isFullyReversed) await settleWindow(tx, intent.id, row.id, 'reopen', cause);
 }
 
