@@ -18,7 +18,7 @@ type Options<Item> = {
   /** While another lane works, a batch of fewer begins only when one of them has waited for `patienceMs`. */
   readonly fewestBeside?: number;
   readonly patienceMs?: number;
-  /** What comes when as many wait is refused. */
+  /** What comes when as many wait is refused, and before that where too little is begun for the time that is left. */
   readonly mostWaiting?: number;
   /** From the arrival to the begin, and as long again for what a batch leaves, which has changed nothing. */
   readonly withinMs: number;
@@ -42,6 +42,7 @@ type Queued<Item, Result> = {
   group: string;
   /** By its arrival. */
   readonly place: number;
+  readonly arrivedAt: number;
   /** Infinite while a batch has it. */
   until: number;
   /** The same of what a batch left. */
@@ -56,6 +57,9 @@ export type Lanes<Item, Result> = {
   /** What comes now is refused, so that a caller may spare itself all work before. */
   readonly isFull: () => boolean;
 };
+
+/** Of the time that an item may wait. */
+const longestBehind = 0.7;
 
 export function inLanes<Item, Result>(
   work: Work<Item, Result>,
@@ -76,6 +80,8 @@ export function inLanes<Item, Result>(
   let waiting: Queued<Item, Result>[] = [];
   let running = 0;
   let arrived = 0;
+  /** How long the last of the latest batch had waited, where others had to stay because the batch was full. */
+  let behindMs = 0;
   let timer: NodeJS.Timeout | undefined;
   let patience: NodeJS.Timeout | undefined;
   const keys = new Set<string>();
@@ -97,6 +103,8 @@ export function inLanes<Item, Result>(
       groups.add(one.group);
       one.until = Number.POSITIVE_INFINITY;
     }
+    const last = batch.length < atOnce || left.length === 0 ? undefined : batch.at(-1);
+    behindMs = last === undefined ? 0 : performance.now() - last.arrivedAt;
     waiting = left;
     return batch;
   };
@@ -196,12 +204,19 @@ export function inLanes<Item, Result>(
     ).unref();
   };
 
-  const isFull = (): boolean => waiting.length >= mostWaiting;
+  /** Also where what comes now would wait for nearly as long as it may: it would be refused in the end, at the full price. */
+  const isFull = (): boolean =>
+    waiting.length >= mostWaiting || (waiting.length >= atOnce && behindMs > longestBehind * withinMs);
   const take = (item: Item) =>
     new Promise<Result>((done, failed) => {
       if (isFull()) return failed(tooMany());
       const now = performance.now();
-      const times = { until: now + withinMs, untilAgain: now + 2 * withinMs, patientUntil: now + patienceMs };
+      const times = {
+        arrivedAt: now,
+        until: now + withinMs,
+        untilAgain: now + 2 * withinMs,
+        patientUntil: now + patienceMs,
+      };
       waiting.push({ item, key: keyOf(item), group: groupOf(item), place: arrived++, ...times, done, failed });
       begin();
       if (timer === undefined) watch();

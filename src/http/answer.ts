@@ -3,6 +3,7 @@
  * @module
  */
 import type { Response } from 'express';
+import { limitedWarn } from '../platform/limited-log.ts';
 import type { Logger } from '../platform/log.ts';
 import { problemOf, problemType, refusalOf } from './errors.ts';
 import { pageFor } from './pages.ts';
@@ -40,12 +41,14 @@ export function replay(response: Response, { status, body }: { status: number; b
   else response.type('application/json').send(body);
 }
 
+const warnOf503 = limitedWarn();
+
 /** Ends a request with `{error}`, or with problem details; shared with the edge's own refusals. */
 export function refuse(response: Response, error: unknown, log: Logger, { asProblem = false } = {}): void {
   const refusal = refusalOf(error);
   const requestId = response.get('X-Request-Id');
   if (refusal.bug !== undefined) log.error({ err: refusal.bug, requestId }, 'bug');
-  else if (refusal.status === 503) log.warn({ err: error, requestId }, 'answered 503');
+  else if (refusal.status === 503) warnOf503(log, { err: error, requestId }, 'answered 503');
   if (response.headersSent) {
     response.destroy();
     return;

@@ -237,3 +237,46 @@ test('lanes are full once as many wait as may, and not before', async () => {
   batches[1]?.end();
   await Promise.all(all);
 });
+
+test('what would wait for most of its time is refused at once, until a batch begins early again', async () => {
+  const { batches, submit } = controlled({ lanes: 1, atOnce: 2, withinMs: 2_000 });
+  const all = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((id) => submit(item(id)));
+  expect(submit.isFull()).toBe(false);
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  // The next one begins after three quarters of its time, and others stay behind it.
+  batches[0]?.end();
+  await settled();
+  expect(submit.isFull()).toBe(true);
+  await expect(submit(item('late'))).rejects.toThrow('too many');
+  batches[1]?.end();
+  await settled();
+  // Fewer than a batch wait.
+  batches[2]?.end();
+  await settled();
+  expect(submit.isFull()).toBe(false);
+  all.push(submit(item('h')));
+  for (let n = 3; n < 6; n++) {
+    batches[n]?.end();
+    await settled();
+  }
+  await Promise.all(all);
+});
+
+test('items of one group that wait for each other refuse nobody else', async () => {
+  const { batches, submit } = controlled({ lanes: 1, atOnce: 16, withinMs: 200 });
+  const all = Array.from({ length: 40 }, (_, n) => submit(item(`a${n}`, 'hot')).catch((error: Error) => error.message));
+  await new Promise((resolve) => setTimeout(resolve, 160));
+  batches[0]?.end();
+  await settled();
+  // Four of the group are a batch that is not full: another card is begun with the next one.
+  expect(submit.isFull()).toBe(false);
+  const other = submit(item('b'));
+  batches[1]?.end();
+  await settled();
+  expect(batches[2]?.ids).toContain('b');
+  batches[2]?.end();
+  expect(await other).toBe('b done');
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  for (const batch of batches.slice(3)) batch.end();
+  await Promise.all(all);
+});
