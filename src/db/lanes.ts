@@ -80,7 +80,7 @@ export function inLanes<Item, Result>(
   let waiting: Queued<Item, Result>[] = [];
   let running = 0;
   let arrived = 0;
-  /** How long the last of the latest batch had waited, where others had to stay because the batch was full. */
+  /** How long the first one has waited that the latest batch left only because it was full; 0 where it left none so. */
   let behindMs = 0;
   let timer: NodeJS.Timeout | undefined;
   let patience: NodeJS.Timeout | undefined;
@@ -90,10 +90,12 @@ export function inLanes<Item, Result>(
   const takeBatch = (): Queued<Item, Result>[] => {
     const [batch, left]: [Queued<Item, Result>[], Queued<Item, Result>[]] = [[], []];
     const counts = new Map<string, number>();
+    let crowdedOut: Queued<Item, Result> | undefined;
     for (const one of waiting) {
       const count = counts.get(one.group) ?? 0;
-      const isFree = batch.length < atOnce && count < ofGroup && !keys.has(one.key) && !groups.has(one.group);
-      if (isFree) {
+      const isFree = count < ofGroup && !keys.has(one.key) && !groups.has(one.group);
+      if (isFree && batch.length === atOnce) crowdedOut ??= one;
+      if (isFree && batch.length < atOnce) {
         batch.push(one);
         keys.add(one.key);
         counts.set(one.group, count + 1);
@@ -103,8 +105,7 @@ export function inLanes<Item, Result>(
       groups.add(one.group);
       one.until = Number.POSITIVE_INFINITY;
     }
-    const last = batch.length < atOnce || left.length === 0 ? undefined : batch.at(-1);
-    behindMs = last === undefined ? 0 : performance.now() - last.arrivedAt;
+    behindMs = crowdedOut === undefined ? 0 : performance.now() - crowdedOut.arrivedAt;
     waiting = left;
     return batch;
   };

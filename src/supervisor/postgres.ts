@@ -161,8 +161,7 @@ async function endFormerServer(dataDir: string): Promise<void> {
   const lock = join(dataDir, 'postmaster.pid');
   const pid = Number.parseInt(await readFile(lock, 'utf8').catch(() => ''), 10);
   if (!Number.isInteger(pid)) return;
-  const serverOf = async () => (isServerOver(pid, dataDir) ? [pid] : []);
-  await endAll(serverOf, stopPostgres, dataDir);
+  await endAll(async () => (isServerOver(pid, dataDir) ? [pid] : []), stopPostgres, dataDir);
   await endAll(() => leftOver(dataDir), stopLeftOver, dataDir);
   await rm(lock, { force: true });
 }

@@ -262,6 +262,23 @@ test('what would wait for most of its time is refused at once, until a batch beg
   await Promise.all(all);
 });
 
+test('long queues of as many groups as fill a batch refuse nobody else', async () => {
+  const { batches, submit } = controlled({ lanes: 1, atOnce: 8, withinMs: 1_000 });
+  const hot = Array.from({ length: 40 }, (_, n) => submit(item(`h${n}`, `hot ${n % 2}`)).catch(String));
+  await new Promise((resolve) => setTimeout(resolve, 800));
+  batches[0]?.end();
+  await settled();
+  // Of two groups, four each: full, and what stays is of these groups.
+  expect([batches[1]?.ids.length, submit.isFull()]).toEqual([8, false]);
+  const other = submit(item('b'));
+  for (let n = 1; n < 20; n++) {
+    batches[n]?.end();
+    await settled();
+  }
+  expect(await other).toBe('b done');
+  await Promise.all(hot);
+});
+
 test('items of one group that wait for each other refuse nobody else', async () => {
   const { batches, submit } = controlled({ lanes: 1, atOnce: 16, withinMs: 200 });
   const all = Array.from({ length: 40 }, (_, n) => submit(item(`a${n}`, 'hot')).catch((error: Error) => error.message));

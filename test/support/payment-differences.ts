@@ -15,6 +15,7 @@ import type { TransactionState } from '../../src/domains/payments/transactions/t
 import { noSpending } from '../../src/domains/spending/policies/policy.rules.ts';
 import { defaultTerms } from '../../src/domains/spending/policies/preset.rules.ts';
 import { cents } from '../../src/kernel/money.ts';
+import { harmlessCard } from './factories/card-facts.ts';
 import type { Ask, Decided, IncrementAsk, PayingIntent, Situation } from './payment-decisions.ts';
 
 const shop = { id: 'sandbox-shop', name: 'Sandbox Shop', mcc: '5734', country: 'DE' };
@@ -45,15 +46,7 @@ function factsOf({ situation, amountCents, isVerification, takesParts, isRecurri
       at,
       policy: { ...named, ...defaultTerms, requireIntent: false, ...terms },
       agent: { status: agent },
-      card: {
-        status: card,
-        usage: isUsedUp ? 'single' : 'multi',
-        isProvisioning: false,
-        expiryMonth: null,
-        expiryYear: null,
-        controls: null,
-        limits: { maxTransactionCents: null, dailyLimitCents: null, monthlyLimitCents: null },
-      },
+      card: { ...harmlessCard, status: card, usage: isUsedUp ? 'single' : 'multi' },
       request: {
         amountCents,
         merchant: { id: shop.id, name: shop.name },

@@ -8,6 +8,7 @@ import fc from 'fast-check';
 import { whyNotRotated } from '../../../src/domains/cards/cards/card.rules.ts';
 import { isCoolingDown, narrowest, remaining } from '../../../src/domains/cards/cards/card-policy.rules.ts';
 import { evaluateSpending, noSpending } from '../../../src/domains/spending/policies/policy.rules.ts';
+import { harmlessCard } from '../../support/factories/card-facts.ts';
 import { policy as policies } from '../spending/spending.arbitraries.ts';
 
 const at = new Date('2026-05-05T12:00:00.000Z');
@@ -42,15 +43,7 @@ test('a charge passes exactly up to the narrowest limit and the least that is le
           at,
           policy,
           agent: { status: 'active' },
-          card: {
-            status: 'active',
-            usage: 'multi',
-            isProvisioning: false,
-            expiryMonth: null,
-            expiryYear: null,
-            limits: ofCard,
-            controls: null,
-          },
+          card: { ...harmlessCard, limits: ofCard },
           request: { amountCents },
           counters: { ...noSpending, ...seen },
           phase: 'charge',

@@ -17,6 +17,7 @@ import {
 import { evaluateSpending, noSpending, type Policy } from '../../../src/domains/spending/policies/policy.rules.ts';
 import { defaultTerms } from '../../../src/domains/spending/policies/preset.rules.ts';
 import { cents as toCents } from '../../../src/kernel/money.ts';
+import { harmlessCard } from '../../support/factories/card-facts.ts';
 
 const at = new Date('2026-03-02T12:00:00.000Z');
 const policy: Policy = {
@@ -36,15 +37,7 @@ const factsOf = (
     at,
     policy: { ...policy, ...terms },
     agent: { status: 'active' },
-    card: {
-      status: 'active',
-      usage: 'multi',
-      isProvisioning: false,
-      expiryMonth: null,
-      expiryYear: null,
-      controls: null,
-      limits: { maxTransactionCents: null, dailyLimitCents: null, monthlyLimitCents: null },
-    },
+    card: harmlessCard,
     request: {
       amountCents,
       merchant: { id: 'm', name: 'Shop' },

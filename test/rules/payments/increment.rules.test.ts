@@ -16,6 +16,7 @@ import { decideIncrement, type IncrementedPayment } from '../../../src/domains/p
 import { increase } from '../../../src/domains/payments/transactions/transaction.rules.ts';
 import { noSpending, type Policy } from '../../../src/domains/spending/policies/policy.rules.ts';
 import { defaultTerms } from '../../../src/domains/spending/policies/preset.rules.ts';
+import { harmlessCard } from '../../support/factories/card-facts.ts';
 
 const at = new Date('2026-03-02T12:00:00.000Z');
 const policy: Policy = {
@@ -31,17 +32,7 @@ const cardOf = ({ terms = {}, facts = {}, spending = {} }: Over = {}): DecisionF
     at,
     policy: { ...policy, ...terms },
     agent: { status: 'active' },
-    card: {
-      ...{
-        status: 'active',
-        usage: 'multi',
-        isProvisioning: false,
-        expiryMonth: null,
-        expiryYear: null,
-        controls: null,
-      },
-      limits: { maxTransactionCents: null, dailyLimitCents: null, monthlyLimitCents: null },
-    },
+    card: harmlessCard,
     request: { amountCents: 0, merchant: { id: 'm', name: 'Hotel' }, mcc: '7011', country: 'DE', kind: 'purchase' },
     ...{ counters: noSpending, phase: 'charge', risk: { outcome: 'allow', signals: [] } },
     ...spending,

@@ -13,6 +13,7 @@ import {
 } from '../../../src/domains/payments/network/authorization.rules.ts';
 import { explained, type RemedyStep, remedySteps } from '../../../src/domains/payments/network/remedy.rules.ts';
 import type { CardControls, Policy } from '../../../src/domains/spending/policies/policy.rules.ts';
+import { harmlessCard } from '../../support/factories/card-facts.ts';
 import { card, counters, harmless, instant, policy, request } from '../spending/spending.arbitraries.ts';
 
 const cents = fc.integer({ min: 0, max: 600 });
@@ -54,15 +55,7 @@ const outcomeAfter = (facts: DecisionFacts, steps: readonly RemedyStep[], values
     }),
   ).outcome;
 
-const theCard = {
-  status: 'active',
-  usage: 'multi',
-  isProvisioning: false,
-  expiryMonth: null,
-  expiryYear: null,
-  controls: noControls,
-  limits: { maxTransactionCents: null, dailyLimitCents: null, monthlyLimitCents: null },
-} as const;
+const theCard = { ...harmlessCard, controls: noControls };
 type Spending = DecisionFacts['spending'];
 const allowed: DecisionFacts = {
   spending: { ...harmless, card: theCard },

@@ -5,19 +5,12 @@ import {
   type Policy,
   type SpendingFacts,
 } from '../../../src/domains/spending/policies/policy.rules.ts';
+import { harmlessCard } from '../../support/factories/card-facts.ts';
 import { harmless } from './spending.arbitraries.ts';
 
 const at = harmless.at;
 const minutesAgo = (minutes: number): Date => new Date(at.getTime() - minutes * 60_000);
-const card = {
-  status: 'active',
-  usage: 'multi',
-  isProvisioning: false,
-  expiryMonth: null,
-  expiryYear: null,
-  controls: null,
-  limits: { maxTransactionCents: null, dailyLimitCents: null, monthlyLimitCents: null },
-} as const;
+const card = harmlessCard;
 const intent = {
   ...{ id: 'int_aaaaaaaa', expectedAmountCents: 1_200, expectedMerchant: 'sandbox-shop' },
   ...{ status: 'approved', autoApproved: true },

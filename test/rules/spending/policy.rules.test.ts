@@ -10,6 +10,7 @@ import {
   policyCheckOf,
   type SpendingFacts,
 } from '../../../src/domains/spending/policies/policy.rules.ts';
+import { harmlessCard } from '../../support/factories/card-facts.ts';
 import { facts as anyFacts, harmless } from './spending.arbitraries.ts';
 
 const with_ = (policy: Partial<Policy>, more: Partial<SpendingFacts> = {}): SpendingFacts => ({
@@ -19,15 +20,7 @@ const with_ = (policy: Partial<Policy>, more: Partial<SpendingFacts> = {}): Spen
 });
 const asking = (more: Partial<SpendingFacts['request']>) => ({ request: { ...harmless.request, ...more } });
 const counting = (more: Partial<SpendingFacts['counters']>) => ({ counters: { ...harmless.counters, ...more } });
-const card = {
-  status: 'active',
-  usage: 'multi',
-  isProvisioning: false,
-  expiryMonth: null,
-  expiryYear: null,
-  controls: null,
-  limits: { maxTransactionCents: null, dailyLimitCents: null, monthlyLimitCents: null },
-} as const;
+const card = harmlessCard;
 const controlled = (controls: Partial<CardControls>, more: Partial<SpendingFacts> = {}): SpendingFacts => ({
   ...harmless,
   ...more,

@@ -5,11 +5,11 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { Database } from '../../../src/db/database.ts';
 import type { Claimed } from '../../../src/domains/delivery/webhooks/delivery.claim.service.ts';
 import { startDeliveryRelay } from '../../../src/relay/deliveries.ts';
 import { addBacklog, countDeliveries, subscribedTo } from '../../support/backlog.ts';
 import { type DeliveryWorld, startDeliveryWorld } from '../../support/delivery-world.ts';
+import { interruptible } from '../../support/interruptible-database.ts';
 import { eventually } from '../../support/world.ts';
 
 let bursar: DeliveryWorld;
@@ -17,22 +17,6 @@ beforeAll(async () => {
   bursar = await startDeliveryWorld();
 });
 afterAll(() => bursar.close());
-
-/** The same database, which `refuse` puts out of reach. */
-function interruptible(real: Database) {
-  let isAway = false;
-  const unlessAway = <T>(ask: () => Promise<T>): Promise<T> =>
-    isAway ? Promise.reject(Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })) : ask();
-  const database: Database = {
-    read: () => {
-      if (isAway) throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
-      return real.read();
-    },
-    snapshot: (work) => unlessAway(() => real.snapshot(work)),
-    write: (work) => unlessAway(() => real.write(work)),
-  };
-  return { database, refuse: (away: boolean) => (isAway = away) };
-}
 
 test('each delivery is sent once, though results wait for longer than their lease', async () => {
   const count = 1_000;

@@ -36,8 +36,9 @@ export async function recordResults(
   gapsMs: readonly number[] = publishedGapsMs,
 ): Promise<string[]> {
   if (results.length === 0) return [];
-  // Before the deliveries, as whoever closes a subscription does, because the end of one in order frees the next one. It keeps
-  // claims away from these receivers meanwhile, so it is done for no others.
+  // Before the deliveries, as whoever closes a subscription does, because the end of one in order frees the next one. All
+  // receivers of the batch in one order, because the health of each may be written. Claims leave them out meanwhile, so a batch
+  // without an order does not do it.
   if (results.some(({ claimed }) => claimed.isOrdered)) await lockHealth(tx, receiversOf(results));
   const open = await openReceivers(tx, results);
   const settled = results.map((result) => settle(result, { openUrl: open.get(result.claimed.webhookId), gapsMs }, now));

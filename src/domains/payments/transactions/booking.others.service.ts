@@ -27,7 +27,7 @@ import type { TransactionChange } from './transaction.rules.ts';
 /** Closes a card that was for one payment; from cards. */
 export type CloseUsedCard = (tx: Tx, cardId: string, cause: Cause) => Promise<void>;
 
-type Ending = Pick<TransactionChange, 'completes' | 'isFullyReversed'>;
+type Ending = Pick<TransactionChange, 'isFullyReversed'>;
 export type Told<Of = TransactionChange> = {
   readonly row: TransactionRow;
   readonly change: Of;
@@ -50,9 +50,8 @@ export async function machinePayment(tx: Tx, row: TransactionRow, { completes }:
 
 /** An authorization has come for what was collected before: the intent that it is for is paid for, by this row. */
 export async function bookCollected(tx: Tx, row: TransactionRow, cause: Cause): Promise<void> {
-  const completes = row.isFinal && row.heldCents === 0;
   const own = { ...cause, causeId: `${cause.causeId}:collected` };
-  await tellIntents(tx, [{ row, change: { completes, isFullyReversed: false }, cause: own }]);
+  await tellIntents(tx, [{ row, change: { isFullyReversed: false }, cause: own }]);
 }
 
 /**
@@ -92,15 +91,14 @@ async function tellEach(
   for (const { intent, row, change, cause } of told) {
     if (intent.recurring != null) await tellWindow(tx, row, intent, change, cause);
     else if (await paysNow(tx, row, intent, cause)) {
-      if (change.completes || hasLastClearing(row))
-        await applyToIntent(tx, intent.id, { kind: 'complete', transactionId: row.id }, cause);
+      if (hasLastClearing(row)) await applyToIntent(tx, intent.id, { kind: 'complete', transactionId: row.id }, cause);
       if (change.isFullyReversed) reopened.push({ row: intent, cause });
     }
   }
   return reopened;
 }
 
-/** Money that is collected after the last clearing completes what it is matched with only then. */
+/** Also where money is collected after it, which then completes what it is matched with. */
 const hasLastClearing = ({ isFinal, clearedCents }: TransactionRow): boolean => isFinal && clearedCents > 0;
 
 type Reopened = { readonly row: IntentRow; readonly cause: Cause };
@@ -189,11 +187,11 @@ async function tellWindow(
   tx: Tx,
   row: TransactionRow,
   intent: IntentRow,
-  { completes, isFullyReversed }: Ending,
+  { isFullyReversed }: Ending,
   cause: Cause,
 ): Promise<void> {
   if (row.clearedCents > 0) await payWindowOf(tx, row, intent, cause);
-  if (completes || hasLastClearing(row)) await settleWindow(tx, intent.id, row.id, 'complete', cause);
+  if (hasLastClearing(row)) await settleWindow(tx, intent.id, row.id, 'complete', cause);
   else if (isFullyReversed) await settleWindow(tx, intent.id, row.id, 'reopen', cause);
 }
 

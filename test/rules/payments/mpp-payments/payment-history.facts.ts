@@ -11,6 +11,7 @@ import {
 } from '../../../../src/domains/payments/network/authorization.rules.ts';
 import { noSpending, type Policy } from '../../../../src/domains/spending/policies/policy.rules.ts';
 import { defaultTerms } from '../../../../src/domains/spending/policies/preset.rules.ts';
+import { harmlessCard } from '../../../support/factories/card-facts.ts';
 
 export const tolerancePercent = 5;
 
@@ -61,15 +62,7 @@ export function decideCharge(
       at,
       policy,
       agent: { status: 'active' },
-      card: {
-        status: isFrozen ? 'frozen' : 'active',
-        usage: 'multi',
-        isProvisioning: false,
-        expiryMonth: null,
-        expiryYear: null,
-        limits,
-        controls: null,
-      },
+      card: { ...harmlessCard, status: isFrozen ? 'frozen' : 'active', limits },
       request: {
         amountCents: cents,
         merchant: { id: 'm', name: 'Shop' },
